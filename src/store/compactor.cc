@@ -2,12 +2,10 @@
 #include "store/compactor.h"
 
 #include <algorithm>
-#include <new>
 #include <optional>
 
 #include "base/guarded.h"
 #include "os/environment.h"
-#include "store/index_file.h"
 #include "store/relocation.h"
 #include "store/segment_format.h"
 #include "store/space.h"
@@ -34,28 +32,38 @@ bool ends_run(Error error) {
     return error == Error::full || error == Error::no_space || error == Error::no_memory;
 }
 
+// Changes the value to what is to be stored, and says so in the header.
+Status compress(Compressor &compressor, RecordHeader &header, Bytes &value) {
+    TRY_ASSIGN(const Bytes frame, compressor.compress(value));
+    header.incompressible = frame.empty();
+    if (frame.empty()) return {};
+    value = frame;
+    header.codec = Codec::zstd;
+    header.value_size = static_cast<std::uint32_t>(frame.size());
+    header.value_check = value_checksum(frame);
+    return {};
+}
+
 }  // namespace
 
-Status Compactor::run() {
+Status Compactor::run(Index &index) {
     return guarded([&]() -> Status {
         State &state = state_.get();
         if (!state.run_mutex.try_lock()) return Error::busy;
         const AdoptedLock lock(state.run_mutex);
-        return run_alone(state);
+        return run_alone(index, state);
     });
 }
 
-Status Compactor::run_alone(State &state) {
+Status Compactor::run_alone(Index &index, State &state) {
     TRY_ASSIGN(const File lock_file, directory_.open_or_make_file(kLockFileName));
     TRY_ASSIGN(const ByteLock alone, ByteLock::acquire(lock_file, kCompactByte, 0));
-    auto opened = open_index();
-    if (opened.error() == Error::not_found) return Error::busy;  // just deleted
-    TRY_ASSIGN(std::unique_ptr<Index> index, std::move(opened));
+    if (!index.is_named(directory_)) return Error::busy;
     // An entry that the index lacks would be lost with its segment.
-    if (index->rebuild_due() != RebuildReason::none) return Error::busy;
-    Work work(directory_, limits_, std::move(index));
-    work.reader.set_boot(work.index->counter(Counter::boot).load());
-    Samples samples = take_samples(*work.index);
+    if (index.rebuild_due() != RebuildReason::none) return Error::busy;
+    TRY(index.refresh());
+    Work work(directory_, account_);
+    Samples samples = take_samples(index);
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     std::sort(use.segments.begin(), use.segments.end(),
               [](const auto &a, const auto &b) { return a.modified_ns < b.modified_ns; });
@@ -64,26 +72,19 @@ Status Compactor::run_alone(State &state) {
         if (worker_.is_stopping()) break;
         const Judged judged = {file.segment, file.size_bytes};
         if (std::ranges::count(state.judged, judged) != 0) continue;
-        if (!work.writer.has_no_writer(file.segment)) continue;
-        if (!is_worth_it(work, samples[file.segment])) {
+        if (!has_no_writer(directory_, file.segment)) continue;
+        if (!is_worth_it(index, samples[file.segment])) {
             if (state.judged.size() == kJudgedMax) state.judged.erase(state.judged.begin());
             state.judged.push_back(judged);
             continue;
         }
-        const Status status = compact(work, file.segment);
+        const Status status = compact(index, work, file.segment);
         // Another process has retired it.
         if (status.error() == Error::not_found) continue;
         if (first.ok()) first = status;
         if (ends_run(status.error())) break;
     }
     return first;
-}
-
-// Opens the index of now: the store may still have one open that somebody deleted.
-Result<std::unique_ptr<Index>> Compactor::open_index() const {
-    TRY_ASSIGN(File file, directory_.open_file(kIndexFileName, Access::read_write));
-    TRY_ASSIGN(const CacheIdentity identity, read_index_identity(file, cache_name_));
-    return Index::open(std::move(file), identity, Access::read_write);
 }
 
 Compactor::Samples Compactor::take_samples(Index &index) {
@@ -105,11 +106,11 @@ Compactor::Samples Compactor::take_samples(Index &index) {
 
 // Whether untried values are at least half of the sample, so that we copy no more bytes in vain
 // than to some effect. Or the segment has no entries at all.
-bool Compactor::is_worth_it(Work &work, const Sample &sample) {
+bool Compactor::is_worth_it(const Index &index, const Sample &sample) {
     std::uint64_t bytes = 0;
     std::uint64_t untried = 0;
     for (const Location place : sample.places) {
-        const auto read = work.reader.read_any_key(work.index->identity().cache_id, place);
+        const auto read = reader_.read_any_key(index.identity().cache_id, place);
         if (read.outcome != ReadOutcome::found) continue;
         bytes += read.header.record_size();
         if (is_untried(read.header)) untried += read.header.record_size();
@@ -117,103 +118,89 @@ bool Compactor::is_worth_it(Work &work, const Sample &sample) {
     return untried >= bytes / 2 && (untried != 0 || sample.seen == 0);
 }
 
-Status Compactor::compact(Work &work, std::uint32_t segment) {
-    std::optional<Writer::SegmentLock> lock;
+Status Compactor::compact(Index &index, Work &work, std::uint32_t segment) {
+    std::optional<SegmentLock> lock;
     {
-        TRY_ASSIGN(const ByteLock eviction, work.writer.lock_eviction(kLockPatienceUs));
-        if (work.index->victim() == segment) return {};
-        auto locked = work.writer.lock_segment(segment);
+        TRY_ASSIGN(const ByteLock eviction, lock_eviction(directory_, kLockPatienceUs));
+        if (index.victim() == segment) return {};
+        auto locked = SegmentLock::of_segment(directory_, segment);
         // A writer may have taken it over since we looked. What may not be read or written stays.
         const bool is_passed_by = locked.error() == Error::busy || locked.error() == Error::denied;
         if (!locked.ok()) return is_passed_by ? Status() : Status(locked.error());
         lock.emplace(std::move(locked.value()));
     }
+    reader_.segments().forget_deleted();  // one of them may have had this number
     return guarded([&]() -> Status {
-        TRY(copy_all(work, *lock, segment));
-        return finish(work, *lock, segment);
+        TRY(copy_all(index, work, *lock, segment));
+        return finish(index, *lock, segment);
     });
 }
 
-Status Compactor::copy_all(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
-    TRY(work.index->refresh());
+Status Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock,
+                           std::uint32_t segment) {
+    TRY(index.refresh());
     TRY_ASSIGN(const FileInfo file, lock.file().info());
-    SegmentScan scan(work.index->identity().cache_id, segment, file.size_bytes);
-    for (std::uint64_t copied_bytes = 0;;) {
+    SegmentScan scan(index.identity().cache_id, segment, file.size_bytes);
+    for (std::uint64_t piece_bytes = 0;;) {
         if (worker_.is_stopping()) return Error::busy;
-        TRY_ASSIGN(const auto record, scan.next(work.reader));
-        if (!record) return {};
-        TRY_ASSIGN(const bool copied, copy(work, lock, *record));
-        if (copied) copied_bytes += record->header.record_size();
-        if (copied_bytes < kPieceBytes) continue;
+        TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, scan));
+        if (!entry) return {};
+        TRY_ASSIGN(const std::uint64_t copied_bytes, copy(index, work, lock, *entry));
+        piece_bytes += copied_bytes;
+        if (piece_bytes < kPieceBytes) continue;
         sleep_us(kPauseUs);
-        copied_bytes = 0;
+        piece_bytes = 0;
     }
 }
 
-// Returns whether there was an entry to copy.
-Result<bool> Compactor::copy(Work &work, const Writer::SegmentLock &lock,
-                             const ScannedRecord &record) {
-    Index &index = *work.index;
-    const std::uint64_t hash = index.hash(record.head->key());
-    index.withdraw_tentative(hash, record.location);
-    if (!index.leads_to(hash, record.location)) {
-        TRY(finish_move(index, work.reader, work.writer, record));
+// Returns the size of the record; 0: there was no entry to copy.
+Result<std::uint64_t> Compactor::copy(Index &index, Work &work, const SegmentLock &lock,
+                                      const SegmentEntry &entry) {
+    const Location from = entry.record.location;
+    if (!entry.slot) {
+        TRY(entry.finished);
         // Damage may hide an entry, which would be lost with the segment.
-        const RecordHeader &header = record.header;
+        const RecordHeader &header = entry.record.header;
         const bool is_live = header.state == RecordState::live && header.given_up_in == 0;
-        const bool hidden = is_live && index.suspicious(hash);
+        const bool hidden = is_live && index.suspicious(entry.key_hash);
         if (hidden) return Error::corrupt;
-        return false;
+        return std::uint64_t{0};
     }
-    const ReadRecord read = work.reader.read_any(index.identity().cache_id, record.location,
-                                                 RecordReader::Form::stored);
+    const ReadRecord read =
+        reader_.read_any(index.identity().cache_id, from, RecordReader::Form::stored);
     if (read.outcome == ReadOutcome::unreadable) return Error::io;
-    if (read.outcome != ReadOutcome::found) return false;  // damaged: let it go with the segment
-    Bytes value = read.blob->value();
+    if (read.outcome != ReadOutcome::found) return std::uint64_t{0};  // damaged: goes with the rest
     RecordHeader header = read.header;
-    if (is_untried(header)) TRY(compress(work, header, value));
-    header.state = RecordState::live;
-    header.given_up_in = 0;
+    Bytes value = read.blob->value();
+    if (is_untried(header)) TRY(compress(work.compressor, header, value));
     const auto same_hits = [](unsigned hits) { return hits; };
-    TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
-    TRY(relocate(index, work.writer,
-                 {record.location, header, read.blob->key(), value, purpose_, same_hits}));
-    return true;
-}
-
-Status Compactor::compress(Work &work, RecordHeader &header, Bytes &value) {
-    TRY_ASSIGN(const Bytes frame, work.compressor.compress(value));
-    header.incompressible = frame.empty();
-    if (frame.empty()) return {};
-    value = frame;
-    header.codec = Codec::zstd;
-    header.value_size = static_cast<std::uint32_t>(frame.size());
-    header.value_check = value_checksum(frame);
-    return {};
+    TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(index, lock));
+    TRY(relocate(directory_, index, work.writer,
+                 {from, header, read.blob->key(), value, purpose_, same_hits}));
+    return read.header.record_size();
 }
 
 // busy: somebody has cleared the cache, or deleted the segment or the index.
-Result<ByteLock> Compactor::lock_unless_gone(Work &work, const Writer::SegmentLock &lock) const {
-    auto eviction = work.writer.lock_eviction(kLockPatienceUs);
+Result<ByteLock> Compactor::lock_unless_gone(const Index &index, const SegmentLock &lock) const {
+    auto eviction = lock_eviction(directory_, kLockPatienceUs);
     if (!eviction.ok()) return eviction;
     const auto segment = lock.file().info();
     const bool is_there = segment.ok() && segment->links != 0;
-    if (!is_there || !work.index->is_named(directory_)) return Error::busy;
+    if (!is_there || !index.is_named(directory_)) return Error::busy;
     return eviction;
 }
 
-Status Compactor::finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment) {
-    // Durable entries stay durable: sync the copies, and what replaced entries, before these go.
-    if (work.index->counter(Counter::unsynced).load() != 1) TRY(work.writer.sync_segments());
+Status Compactor::finish(Index &index, const SegmentLock &lock, std::uint32_t segment) {
+    TRY(sync_copies(directory_, index));
     std::optional<std::string> discarded;
     {
-        TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(work, lock));
-        if (!work.index->sees_all()) return Error::busy;
-        if (work.index->rebuild_due() != RebuildReason::none) return Error::busy;
-        TRY_ASSIGN(discarded, work.writer.retire_segment(*work.index, segment));
+        TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(index, lock));
+        if (!index.sees_all()) return Error::busy;
+        if (index.rebuild_due() != RebuildReason::none) return Error::busy;
+        TRY_ASSIGN(discarded, retire_segment(directory_, index, segment));
     }
     if (discarded) (void)discard_segment(directory_, *discarded);
-    work.reader.segments().forget_deleted();
+    reader_.segments().forget_deleted();
     return {};
 }
 

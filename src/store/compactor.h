@@ -5,10 +5,8 @@
 // could be smaller, the compactor copies its entries into another segment, compressed, and retires
 // the old one. No entry is lost, and no put gets slower.
 //
-// It works like another process: it opens the index itself, and has a writer, file descriptors and
-// locks of its own. So it can run in a thread, and a child of fork(), which lacks that thread,
-// needs nothing from it. One process at a time compresses: the one that holds kCompactByte. It also
-// holds the segment's lock, so that no process writes to the segment or evicts it.
+// One process at a time compresses: the one that holds kCompactByte. It also holds the segment's
+// lock, so that no process writes to the segment or evicts it.
 //
 // Why no entry is lost:
 //  - A slot moves from a record to its copy by compare-and-swap, under the eviction lock, which
@@ -21,15 +19,13 @@
 // leaves. An original and its copy have the same stamp; a rebuild takes either, and neither if one of
 // them is dead.
 //
-// Thread safety: any thread; stop() comes last.
+// Thread safety: any thread; stop() comes last. A child of fork() may go on.
 // Failure: an entry that cannot be copied stays where it is. The next finished segment makes the
 // compactor try again.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -38,33 +34,36 @@
 #include "os/file.h"
 #include "os/per_process.h"
 #include "os/worker.h"
+#include "store/account.h"
 #include "store/codec.h"
 #include "store/index.h"
+#include "store/locks.h"
 #include "store/record_reader.h"
-#include "store/segment_scan.h"
+#include "store/relocation.h"
 #include "store/writer.h"
 
 namespace cairn {
 
 class Compactor {
   public:
-    // `directory` outlives the compactor. `purpose` says how much of the limit copies may use.
-    Compactor(const Directory &directory, std::string cache_name, const WriterLimits &limits,
-              Writer::Purpose purpose)
-        : directory_(directory),
-          cache_name_(std::move(cache_name)),
-          limits_(limits),
-          purpose_(purpose) {}
+    // All outlive the compactor. `purpose` says how much of the limit copies may use.
+    Compactor(const Directory &directory, RecordReader &reader, Account &account,
+              Account::Purpose purpose)
+        : directory_(directory), reader_(reader), account_(account), purpose_(purpose) {}
     Compactor(const Compactor &) = delete;
     Compactor &operator=(const Compactor &) = delete;
 
-    // Runs in a thread of its own. If that is at work already, it will look once more.
-    void start() { (void)worker_.wake(); }
+    // Runs in a thread of its own. If that is at work already, it will look once more. The index
+    // outlives the compactor.
+    void start(Index &index) {
+        background_index_ = &index;
+        (void)worker_.wake();
+    }
     // Compresses all that is worth it, on this thread. busy: another compactor or a rebuild is at
     // work, or somebody changes the cache; full: no room for copies; corrupt: damage of the index
     // may hide entries. An error of one segment does not stop the others; the first one is
     // returned.
-    Status run();
+    Status run(Index &index);
     // Waits until the thread has finished the piece at hand.
     void stop() { worker_.stop(); }
 
@@ -81,39 +80,37 @@ class Compactor {
         std::uint64_t seen = 0;
     };
     using Samples = std::unordered_map<std::uint32_t, Sample>;
-    // The objects of one run.
-    struct Work {
-        Work(const Directory &directory, const WriterLimits &limits, std::unique_ptr<Index> opened)
-            : index(std::move(opened)), reader(directory), writer(directory, limits) {}
-        std::unique_ptr<Index> index;
-        RecordReader reader;
-        Writer writer;
-        Compressor compressor;
-    };
     struct State {
         Mutex run_mutex;  // held while one thread runs
         std::vector<Judged> judged GUARDED_BY(run_mutex);
     };
+    // The objects of one run. Copies have segments of their own: among puts, those that are
+    // compressed would be copied again with the others.
+    struct Work {
+        Work(const Directory &directory, Account &account) : writer(directory, account) {}
+        Writer writer;
+        Compressor compressor;
+    };
 
-    Status run_alone(State &state) REQUIRES_LOCK(state.run_mutex);
-    Result<std::unique_ptr<Index>> open_index() const;
+    Status run_alone(Index &index, State &state) REQUIRES_LOCK(state.run_mutex);
     static Samples take_samples(Index &index);
-    static bool is_worth_it(Work &work, const Sample &sample);
-    Status compact(Work &work, std::uint32_t segment);
-    Status copy_all(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
-    Result<bool> copy(Work &work, const Writer::SegmentLock &lock, const ScannedRecord &record);
-    static Status compress(Work &work, RecordHeader &header, Bytes &value);
-    Result<ByteLock> lock_unless_gone(Work &work, const Writer::SegmentLock &lock) const;
-    Status finish(Work &work, const Writer::SegmentLock &lock, std::uint32_t segment);
+    bool is_worth_it(const Index &index, const Sample &sample);
+    Status compact(Index &index, Work &work, std::uint32_t segment);
+    Status copy_all(Index &index, Work &work, const SegmentLock &lock, std::uint32_t segment);
+    Result<std::uint64_t> copy(Index &index, Work &work, const SegmentLock &lock,
+                               const SegmentEntry &entry);
+    Result<ByteLock> lock_unless_gone(const Index &index, const SegmentLock &lock) const;
+    Status finish(Index &index, const SegmentLock &lock, std::uint32_t segment);
 
     // Constant after construction.
     const Directory &directory_;
-    const std::string cache_name_;
-    const WriterLimits limits_;
-    const Writer::Purpose purpose_;
+    RecordReader &reader_;
+    Account &account_;
+    const Account::Purpose purpose_;
 
     PerProcess<State> state_;
-    Worker worker_{[this] { (void)run(); }};
+    std::atomic<Index *> background_index_ = nullptr;
+    Worker worker_{[this] { (void)run(*background_index_.load()); }};
 };
 
 }  // namespace cairn

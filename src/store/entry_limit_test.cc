@@ -157,8 +157,8 @@ TEST_F(EntryLimitTest, OfPinnedEntriesTheOldestGoesWhenThereAreNoOthers) {
 class SampleTest : public ::testing::Test {
   protected:
     Evictor &evictor(const char *policy) {
-        evictor_ = std::make_unique<Evictor>(files_.directory(), files_.reader(), files_.writer(),
-                                             ghosts_, *policy_by_name(policy));
+        evictor_ = std::make_unique<Evictor>(files_.directory(), files_.reader(), files_.account(),
+                                             files_.writer(), ghosts_, *policy_by_name(policy));
         return *evictor_;
     }
     // Publishes a record of this stamp, or leaves it tentative.

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/guarded.h"
+#include "store/marks.h"
 #include "store/relocation.h"
 #include "store/space.h"
 
@@ -25,14 +26,14 @@ Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes
 }
 
 Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budget_bytes) {
-    const auto lock = writer_.lock_eviction();
+    const auto lock = eviction_lock_.acquire(directory_, kEvictionByte);
     if (!lock.ok()) {
         if (lock.error() == Error::busy) return Progress::busy;
         return lock.error();
     }
     if (!index.is_named(directory_)) return Progress::busy;  // slots move in another one now
     // Puts leave the room for it, and the first copies take that.
-    if (ghosts_.prepare(index, writer_).error() == Error::busy) return Progress::busy;
+    if (ghosts_.prepare(index, account_).error() == Error::busy) return Progress::busy;
     // If the victim is only named, the process that named it died before it looked for a writer.
     const std::uint64_t named = index.counter(Counter::victim).load();
     if ((named & kHasNoWriter) == 0 || !index.victim()) {
@@ -45,6 +46,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     if (planned_victim_ != victim) {
         TRY_ASSIGN(const std::uint64_t size_bytes, readable_bytes(segment));
         if (size_bytes == 0) drop_all(index, segment);
+        reader_.segments().forget_deleted();  // one of them may have had this number
         scan_.emplace(index.identity().cache_id, segment, size_bytes);
         plan_.clear();
         planned_victim_ = victim;
@@ -88,7 +90,7 @@ Result<bool> Evictor::choose_victim(Index &index) {
         // their keys in other segments could come back.
         const std::uint64_t name = std::uint64_t{file.segment} + 1;
         victim.store(name);
-        if (!writer_.has_no_writer(file.segment)) continue;
+        if (!has_no_writer(directory_, file.segment)) continue;
         victim.store(name | kHasNoWriter);
         return true;
     }
@@ -122,24 +124,20 @@ Status Evictor::plan_more(Index &index) {
     const std::uint64_t begin = scan_->offset();
     for (unsigned count = 0; count < kPlanRecords && scan_->offset() < begin + kPlanBytes;
          ++count) {
-        TRY_ASSIGN(const auto record, scan_->next(reader_));
-        if (!record) break;
-        const std::uint64_t hash = index.hash(record->head->key());
-        index.withdraw_tentative(hash, record->location);
-        const auto found = index.slot_at(hash, record->location);
-        if (!found) {
-            const Status finished = finish_move(index, reader_, writer_, *record);
-            if (!finished.ok() && finished.error() != Error::denied) return finished;
-            continue;
-        }
-        const RecordHeader &header = record->header;
-        plan_.push_back({record->location, hash, header.record_size(), false});
+        TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, *scan_));
+        if (!entry) break;
+        // A copy that may not be read stays as it is.
+        if (!entry->finished.ok() && entry->finished.error() != Error::denied)
+            return entry->finished;
+        if (!entry->slot) continue;
+        const auto &[location, header, head] = entry->record;
+        plan_.push_back({location, entry->key_hash, header.record_size(), false});
         candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us,
-                              found->slot.hits(), header.pinned, header.copied});
+                              entry->slot->hits(), header.pinned, header.copied});
     }
     const std::uint64_t span = scan_->offset() - begin;
     auto debt = index.counter(Counter::copy_debt);
-    policy_.choose(candidates, copy_allowance(span, debt.load(), writer_.limits().limit_bytes));
+    policy_.choose(candidates, copy_allowance(span, debt.load(), account_.limits().limit_bytes));
     std::uint64_t kept = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
         plan_[i].keep = candidates[i].keep;
@@ -158,18 +156,16 @@ void Evictor::copy(Index &index, const Planned &entry) {
     }
     RecordHeader header = record.header;
     header.copied = true;
-    header.state = RecordState::live;
-    header.given_up_in = 0;
-    const auto moved = relocate(index, writer_,
-                                {entry.location, header, record.blob->key(), record.blob->value(),
-                                 Writer::Purpose::copy, hits_after_copy});
+    const Status moved = relocate(directory_, index, writer_,
+                                  {entry.location, header, record.blob->key(), record.blob->value(),
+                                   Writer::Purpose::copy, hits_after_copy});
     if (!moved.ok()) evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
 }
 
 // Its ghost comes first: a process that dies in between leaves an entry with a ghost, and nobody
 // asks for that before the entry is gone.
 void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind) {
-    if (index.leads_to(hash, location)) ghosts_.note(index, writer_, hash, kind);
+    if (index.leads_to(hash, location)) ghosts_.note(index, account_, hash, kind);
     const bool dropped = drop(index, hash, location);
     if (dropped && kind == Ghost::Kind::evicted) evicted_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -181,9 +177,8 @@ bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
 }
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
-    // Durable entries stay durable: sync the copies before the originals go.
-    if (index.counter(Counter::unsynced).load() != 1) TRY(writer_.sync_segments());
-    TRY_ASSIGN(const auto discarded, writer_.retire_segment(index, segment));
+    TRY(sync_copies(directory_, index));
+    TRY_ASSIGN(const auto discarded, retire_segment(directory_, index, segment));
     if (discarded) discard(*discarded, wait);
     index.counter(Counter::victim).store(0);
     planned_victim_.reset();
@@ -201,7 +196,7 @@ void Evictor::discard(const std::string &name, bool wait) {
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     // There may be an entry too many for a moment, but none is forgotten.
-    if (ghosts_.prepare(index, writer_).error() == Error::busy) return false;
+    if (ghosts_.prepare(index, account_).error() == Error::busy) return false;
     std::vector<Index::PlacedSlot> seen;
     const auto take = [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;
@@ -259,9 +254,10 @@ bool Evictor::drop_worst(Index &index, std::span<const Index::PlacedSlot> seen) 
 // and empties it.
 void Evictor::drop_judged(Index &index, const Judged &entry) {
     const auto &[slot, record] = entry;
-    (void)writer_.mark(slot.slot.location(), record.header.stamp_ns, RecordState::unused);
+    (void)mark_state(directory_, {slot.slot.location(), record.header.stamp_ns},
+                     RecordState::unused);
     if (record.outcome == ReadOutcome::found) {
-        ghosts_.note(index, writer_, record.header.key_hash, Ghost::Kind::evicted);
+        ghosts_.note(index, account_, record.header.key_hash, Ghost::Kind::evicted);
     }
     const bool dropped = index.drop(slot.place, slot.slot);
     if (dropped) evicted_.fetch_add(1, std::memory_order_relaxed);

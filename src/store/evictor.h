@@ -6,11 +6,6 @@
 // continue where another stopped. Copied entries have slots that lead elsewhere, and are left
 // alone.
 //
-// Why readers are safe: a slot changes from the original to the copy, or to empty, by
-// compare-and-swap. The file is deleted only when no slot leads to it, and a process that has it
-// open can go on reading. A reader that comes too late finds no file, sees that the slot has
-// changed, and looks again.
-//
 // Why writers are safe: a living writer locks its segment until all its records there are
 // published, and the evictor never chooses a locked segment. No writer takes over a victim.
 //
@@ -27,8 +22,10 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "os/worker.h"
+#include "store/account.h"
 #include "store/ghosts.h"
 #include "store/index.h"
+#include "store/locks.h"
 #include "store/policy.h"
 #include "store/record_reader.h"
 #include "store/segment_scan.h"
@@ -40,10 +37,11 @@ namespace cairn {
 class Evictor {
   public:
     // All outlive the evictor.
-    Evictor(const Directory &directory, RecordReader &reader, Writer &writer, Ghosts &ghosts,
-            const Policy &policy)
+    Evictor(const Directory &directory, RecordReader &reader, Account &account, Writer &writer,
+            Ghosts &ghosts, const Policy &policy)
         : directory_(directory),
           reader_(reader),
+          account_(account),
           writer_(writer),
           ghosts_(ghosts),
           policy_(policy) {}
@@ -98,6 +96,7 @@ class Evictor {
 
     const Directory &directory_;
     RecordReader &reader_;
+    Account &account_;
     Writer &writer_;
     Ghosts &ghosts_;
     const Policy &policy_;
@@ -107,6 +106,7 @@ class Evictor {
     // free, deleting some megabytes takes tens of milliseconds.
     void discard(const std::string &name, bool wait) REQUIRES_LOCK(mutex_);
 
+    PatientLock eviction_lock_;
     Mutex mutex_;
     struct Victim {
         std::uint32_t segment;

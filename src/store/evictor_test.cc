@@ -18,10 +18,10 @@ class EvictorTest : public ::testing::Test {
     using Progress = Evictor::Progress;
     // An evictor with a writer of its own, as another process would have.
     struct Process {
-        Process(const testing::CacheFiles &files, RecordReader &reader, const Policy &policy)
+        Process(testing::CacheFiles &files, RecordReader &reader, const Policy &policy)
             : writer(files.open_writer()),
               ghosts(files.directory()),
-              evictor(files.directory(), reader, *writer, ghosts, policy) {}
+              evictor(files.directory(), reader, files.account(), *writer, ghosts, policy) {}
         std::unique_ptr<Writer> writer;
         Ghosts ghosts;
         Evictor evictor;
@@ -64,7 +64,7 @@ TEST_F(EvictorTest, ASegmentThatIsLockedForAMomentIsGivenUpToItsEnd) {
     const auto segment = victim();
     ASSERT_TRUE(segment);
     // A writer that looks for a segment to take over.
-    const auto lock = files_.writer().lock_segment(*segment);
+    const auto lock = SegmentLock::of_segment(files_.directory(), *segment);
     ASSERT_TRUE(lock.ok());
     Process second = process();
     ASSERT_EQ(step(second), Progress::some);
@@ -111,7 +111,7 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
     static bool may_be_read;
     for (const bool may_read : {true, false}) {
         Process other = process();
-        ASSERT_TRUE(other.writer->sync_segments().ok());
+        ASSERT_TRUE(sync_segments(files_.directory()).ok());
         files_.index().counter(Counter::unsynced).store(0);
         const auto use = measure_disk_use(files_.directory());
         std::uint32_t oldest = UINT32_MAX;
@@ -131,7 +131,7 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
             return result;
         };
         RecordReader reader(files_.directory());
-        Evictor evictor(files_.directory(), reader, *other.writer, other.ghosts,
+        Evictor evictor(files_.directory(), reader, files_.account(), *other.writer, other.ghosts,
                         *policy_by_name("fifo"));
         system_calls = &calls;
         for (;;) {
@@ -139,7 +139,7 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
             EXPECT_TRUE(progress.ok());
             if (!progress.ok() || progress.value() != Progress::some) break;
         }
-        EXPECT_TRUE(other.writer->sync_segments().ok());
+        EXPECT_TRUE(sync_segments(files_.directory()).ok());
         system_calls = &kKernel;
         EXPECT_FALSE(exists(oldest));
         EXPECT_EQ(slots_in(oldest), 0u);
@@ -162,7 +162,7 @@ TEST_F(EvictorTest, NoSegmentGoesBecauseItCannotBeOpenedNow) {
         return -1;
     };
     RecordReader reader(files_.directory());
-    Evictor evictor(files_.directory(), reader, *other.writer, other.ghosts,
+    Evictor evictor(files_.directory(), reader, files_.account(), *other.writer, other.ghosts,
                     *policy_by_name("fifo"));
     system_calls = &calls;
     EXPECT_EQ(evictor.step(files_.index(), UINT64_MAX).error(), Error::denied);

@@ -135,7 +135,7 @@ TEST_F(FateTest, TheFirstEvictionsOfAFullCacheAreRemembered) {
     }
     // What else is in the directory counts, too. No put has room now.
     const auto used = [&] { return measure_disk_use(*Directory::open(directory_))->bytes; };
-    const std::uint64_t full = writer_limits(options_.limit_bytes).put_bytes;
+    const std::uint64_t full = space_limits(options_.limit_bytes).put_bytes;
     ASSERT_LT(used(), full);
     cairn_test::write_file(directory_ + "other", cairn_test::ByteVector(full - used(), 'o'));
     ASSERT_FALSE(has_file());

@@ -77,7 +77,7 @@ TEST_P(FullTest, NothingIsRefusedBelow95Percent) {
 
 TEST_P(FullTest, NothingIsGivenUpWhileThereIsSpace) {
     // The evictor keeps a few segments free.
-    const WriterLimits limits = writer_limits(GetParam().limit_bytes);
+    const SpaceLimits limits = space_limits(GetParam().limit_bytes);
     if (GetParam().value_bytes > limits.segment_bytes / 4) GTEST_SKIP() << "fill segments alone";
     const std::uint64_t used = GetParam().limit_bytes - 64 * 1024 - 4 * limits.segment_bytes;
     const std::uint64_t batch = limits.segment_bytes / 4 / (GetParam().value_bytes + 200) + 1;

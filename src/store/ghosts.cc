@@ -88,8 +88,8 @@ void Ghosts::Opened::write(std::uint64_t hash, const Set &set, std::size_t begin
     (void)file.write_at(offset_of_set(hash) + begin * 8, std::span(&piece, 1));
 }
 
-void Ghosts::note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind kind) {
-    const Opened *const opened = writable(index, writer);
+void Ghosts::note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind) {
+    const Opened *const opened = writable(index, account);
     if (opened == nullptr) return;
     const std::uint64_t now = minutes_now();
     // What is no ghost counts as empty. One of the future, from a clock or damage, as the oldest:
@@ -210,7 +210,7 @@ bool Ghosts::Opened::is_in_place() const {
     return now.ok() && now->inode == info.inode && now->device == info.device && now->links != 0;
 }
 
-Status Ghosts::prepare(Index &index, Writer &writer) {
+Status Ghosts::prepare(Index &index, Account &account) {
     const Opened *opened = look(index);
     if (opened != nullptr && !opened->is_in_place()) {
         reopen();
@@ -220,23 +220,23 @@ Status Ghosts::prepare(Index &index, Writer &writer) {
     if (coarse_monotonic_ns() < make_again_ns_.load(std::memory_order_relaxed)) {
         return Error::no_space;
     }
-    const Status made = guarded([&] { return make(index, writer); });
+    const Status made = guarded([&] { return make(index, account); });
     if (!made.ok() && made.error() != Error::busy) {
         make_again_ns_.store(coarse_monotonic_ns() + kMakeAgainNs, std::memory_order_relaxed);
     }
     return made;
 }
 
-const Ghosts::Opened *Ghosts::writable(Index &index, Writer &writer) {
-    if (!prepare(index, writer).ok()) return nullptr;
+const Ghosts::Opened *Ghosts::writable(Index &index, Account &account) {
+    if (!prepare(index, account).ok()) return nullptr;
     const Opened *const opened = look(index);
     return opened != nullptr && opened->access == Access::read_write ? opened : nullptr;
 }
 
 // One process makes it, and the others find it.
-Status Ghosts::make(Index &index, Writer &writer) {
-    const std::uint64_t size = kHeaderSize + 8 * word_count(writer.limits().limit_bytes);
-    return writer.make_file(index, size, [&]() -> Status {
+Status Ghosts::make(Index &index, Account &account) {
+    const std::uint64_t size = kHeaderSize + 8 * word_count(account.limits().limit_bytes);
+    return account.make_file(index, size, [&]() -> Status {
         Opened others{0, index.identity().cache_id, index.access(), {}};
         if (!open_file(others).ok()) TRY(write_file(index, size));
         index.counter(Counter::ghosts).fetch_add(1);

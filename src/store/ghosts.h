@@ -26,8 +26,8 @@
 
 #include "base/result.h"
 #include "os/file.h"
+#include "store/account.h"
 #include "store/index.h"
-#include "store/writer.h"
 
 namespace cairn {
 
@@ -58,9 +58,9 @@ class Ghosts {
     // Makes the file where it is missing, or of another cache. Who evicts calls this before it
     // copies anything: then there is room, see docs/formats/ghosts.md. busy: another thread or
     // process is taking disk space; else nothing is remembered for now.
-    Status prepare(Index &index, Writer &writer);
+    Status prepare(Index &index, Account &account);
     // Remembers it, and prepares that.
-    void note(Index &index, Writer &writer, std::uint64_t hash, Ghost::Kind kind);
+    void note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind);
     // What is remembered. Makes no file.
     std::optional<Ghost> find(const Index &index, std::uint64_t hash);
     // Forgets one hash, or all, for all processes. These make no file.
@@ -96,8 +96,8 @@ class Ghosts {
     const Opened *look(const Index &index);
     const Opened *open(const Index &index);
     Status open_file(Opened &opened) const;
-    const Opened *writable(Index &index, Writer &writer);
-    Status make(Index &index, Writer &writer);
+    const Opened *writable(Index &index, Account &account);
+    Status make(Index &index, Account &account);
     Status write_file(const Index &index, std::uint64_t size) const;
 
     const Directory &directory_;

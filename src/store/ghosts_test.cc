@@ -42,7 +42,7 @@ class GhostsTest : public ::testing::Test {
   protected:
     Index &index() { return files_.index(); }
     void note(Ghosts &ghosts, std::uint64_t hash, Kind kind = Kind::evicted) {
-        ghosts.note(index(), files_.writer(), hash, kind);
+        ghosts.note(index(), files_.account(), hash, kind);
     }
     std::optional<Kind> kind(Ghosts &ghosts, std::uint64_t hash) {
         const auto ghost = ghosts.find(index(), hash);
@@ -182,7 +182,7 @@ TEST_F(GhostsTest, WhoOnlyReadsFindsThemAndChangesNothing) {
     EXPECT_TRUE(reader.find(*index, 1));
     reader.forget(*index, 1);
     reader.forget_all(*index);
-    reader.note(*index, files_.writer(), 2, Kind::evicted);
+    reader.note(*index, files_.account(), 2, Kind::evicted);
     EXPECT_EQ(cairn_test::read_file(path()), before);
 }
 
@@ -192,7 +192,7 @@ TEST_F(GhostsTest, AFileOfAnotherCacheIsVoid) {
     fs::copy_file(path(), other.scratch() / kGhostFileName);
     Ghosts ghosts(other.directory());
     EXPECT_FALSE(ghosts.find(other.index(), 1));
-    ghosts.note(other.index(), other.writer(), 2, Kind::evicted);
+    ghosts.note(other.index(), other.account(), 2, Kind::evicted);
     EXPECT_FALSE(ghosts.find(other.index(), 1));
     EXPECT_TRUE(ghosts.find(other.index(), 2));
 }
@@ -371,12 +371,12 @@ TEST_F(GhostsTest, ItNeedsSpaceBelowTheLimit) {
                            std::vector<std::uint8_t>((1 << 20) - used()));
     EXPECT_EQ(used(), 1u << 20);
     Ghosts ghosts(files.directory());
-    ghosts.note(files.index(), files.writer(), 1, Kind::evicted);
+    ghosts.note(files.index(), files.account(), 1, Kind::evicted);
     EXPECT_FALSE(ghosts.find(files.index(), 1));
     EXPECT_EQ(used(), 1u << 20);
     fs::remove(files.scratch() / "large");
     sleep_us(200'000);
-    ghosts.note(files.index(), files.writer(), 1, Kind::evicted);
+    ghosts.note(files.index(), files.account(), 1, Kind::evicted);
     EXPECT_TRUE(ghosts.find(files.index(), 1));
 }
 
@@ -392,7 +392,7 @@ TEST_F(GhostsTest, ManyProcessesNoteAtOnce) {
                 // Until it is there: the others may hold the lock of the disk space for long.
                 const std::uint64_t hash = (p * kEach + i + 1) * 0x9E37'79B9'7F4A'7C15;
                 do {
-                    ghosts.note(*index, *writer, hash, Kind::evicted);
+                    ghosts.note(*index, files_.account(), hash, Kind::evicted);
                 } while (!ghosts.find(*index, hash));
             }
             return 0;

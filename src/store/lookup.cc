@@ -219,7 +219,7 @@ void Store::drop_damaged(Index &index, Index::Place place, Slot slot, std::uint6
     if (mend_size(index, place, slot)) return;
     count(damaged);
     if (access_ == Access::read_only) return;
-    ghosts_.note(index, *writer_, hash, Ghost::Kind::damaged);
+    ghosts_.note(index, *account_, hash, Ghost::Kind::damaged);
     if (index.drop(place, slot)) reader_.segments().forget_deleted();
 }
 

@@ -180,7 +180,7 @@ TEST_F(PublishTest, ExactlyOneOfManyThreadsWinsIfAbsent) {
                                                    PublishPolicy::if_absent, 1, examine);
                     if (!published.ok()) {
                         ASSERT_EQ(published.error(), Error::full);
-                        (void)files_.writer().grow_index(mine, mine.hash(as_bytes(key)));
+                        (void)files_.account().grow_index(mine, mine.hash(as_bytes(key)));
                         continue;
                     }
                     (published->outcome == Published::Outcome::added ? winners : losers)

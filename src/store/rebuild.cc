@@ -7,6 +7,7 @@
 #include "base/guarded.h"
 #include "os/deadline.h"
 #include "os/environment.h"
+#include "store/marks.h"
 
 namespace cairn {
 namespace {
@@ -56,7 +57,7 @@ Status Rebuild::begin() {
         TRY_ASSIGN(made_, construct_index(directory_, old_.identity()));
         return {};
     };
-    TRY(with_room([&] { return writer_.make_file(old_, index_size(1), make); }));
+    TRY(with_room([&] { return account_.make_file(old_, index_size(1), make); }));
     newest_first_ = old_.is_after_start();
     made_->index->ask_for_rebuild();
     due_ = made_->index->counter(Counter::rebuild).load();
@@ -89,7 +90,7 @@ Status Rebuild::begin_segment(std::uint32_t segment, std::uint64_t from) {
     const auto info = directory_.info(segment_file_name(segment));
     if (!info.ok() && info.error() != Error::not_found) return info.error();
     scanned_size_ = info.ok() ? info->size_bytes : 0;
-    scanned_is_final_ = writer_.has_no_writer(segment);
+    scanned_is_final_ = has_no_writer(directory_, segment);
     // A segment that may not be read does not keep us from the others.
     const bool is_denied = reader_.segments().open(segment).error() == Error::denied;
     if (is_denied && !reader_.segments().is_unreadable(segment)) return Error::denied;
@@ -308,7 +309,7 @@ Status Rebuild::growing(std::uint64_t hash, Change change) {
         const Status status = change();
         if (status.error() != Error::full) return status;
         const Status grown = with_room(
-            [&] { return writer_.grow_index(*made_->index, hash, Writer::Purpose::copy); });
+            [&] { return account_.grow_index(*made_->index, hash, Account::Purpose::copy); });
         if (grown.error() == Error::too_large) return {};
         TRY(grown);
     }
@@ -359,7 +360,8 @@ Status Rebuild::update_key(std::uint64_t hash) {
     const bool counts = is_newest || !newest_first_;
     const bool is_removed = published && was_removed_after(published->stamp_ns);
     if (is_removed) {  // the record that says so may be gone before this one
-        TRY(writer_.mark(published->slot.location(), published->stamp_ns, RecordState::removed));
+        TRY(mark_state(directory_, {published->slot.location(), published->stamp_ns},
+                       RecordState::removed));
     }
     if (published && counts && !is_removed) {
         // A power loss may have taken its value, and even its end, so that it was not listed.
@@ -388,7 +390,7 @@ Status Rebuild::take_away(std::uint64_t hash, std::uint64_t stamp_ns, const Exam
     TRY_ASSIGN(const auto older, find_published(index, hash, examine));
     if (!older || older->stamp_ns > stamp_ns) return {};
     // The record that says so may be gone before this one.
-    TRY(writer_.mark(older->slot.location(), older->stamp_ns, RecordState::removed));
+    TRY(mark_state(directory_, {older->slot.location(), older->stamp_ns}, RecordState::removed));
     index.drop(older->place, older->slot);
     return {};
 }
@@ -431,7 +433,7 @@ Status Rebuild::publish_in_new(const Listed &winner, Slot slot, std::uint64_t st
 // Does most of the work before it takes the lock.
 Result<bool> Rebuild::put_in_place() {
     TRY(take_newer());
-    const auto lock = writer_.lock_eviction(kLockPatienceUs);
+    const auto lock = lock_eviction(directory_, kLockPatienceUs);
     if (lock.error() == Error::busy) return false;
     if (!lock.ok()) return lock.error();
     const bool is_done = old_.rebuild_due() == RebuildReason::none;  // by another process
@@ -545,17 +547,17 @@ void Rebuild::mark_losers() {
         const Location location = listed.location();
         const bool is_copy = listed.stamp_ns == winner.stamp_ns;
         const auto give_up = [&](GivenUp reason) {
-            (void)writer_.give_up(location, listed.stamp_ns, reason, boot);
+            (void)mark_given_up(directory_, {location, listed.stamp_ns}, reason, boot);
         };
         if (winner.removed()) {
-            (void)writer_.mark(location, listed.stamp_ns, RecordState::removed);
+            (void)mark_state(directory_, {location, listed.stamp_ns}, RecordState::removed);
         } else if (listed.stamp_ns < winner.stamp_ns) {
             give_up(GivenUp::replaced);
         } else if (!is_copy) {
             // One that is not whole needs no mark, and a power loss may spoil that.
             const auto record = reader_.read_any(old_.identity().cache_id, location);
             if (record.outcome != ReadOutcome::found) continue;
-            (void)writer_.mark(location, listed.stamp_ns, RecordState::unused);
+            (void)mark_state(directory_, {location, listed.stamp_ns}, RecordState::unused);
         } else {
             give_up(GivenUp::left);
         }

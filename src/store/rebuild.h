@@ -33,6 +33,7 @@
 #include "base/result.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "store/account.h"
 #include "store/evictor.h"
 #include "store/index.h"
 #include "store/index_file.h"
@@ -40,7 +41,6 @@
 #include "store/record_reader.h"
 #include "store/segment_scan.h"
 #include "store/space.h"
-#include "store/writer.h"
 
 namespace cairn {
 
@@ -48,9 +48,13 @@ class Rebuild {
   public:
     // All outlive the Rebuild. `index` is the one to be replaced. `evictor` makes room; null: then
     // `full` is an error.
-    Rebuild(const Directory &directory, Index &index, RecordReader &reader, Writer &writer,
+    Rebuild(const Directory &directory, Index &index, RecordReader &reader, Account &account,
             Evictor *evictor)
-        : directory_(directory), old_(index), reader_(reader), writer_(writer), evictor_(evictor) {}
+        : directory_(directory),
+          old_(index),
+          reader_(reader),
+          account_(account),
+          evictor_(evictor) {}
     ~Rebuild();
     Rebuild(const Rebuild &) = delete;
     Rebuild &operator=(const Rebuild &) = delete;
@@ -156,7 +160,7 @@ class Rebuild {
     const Directory &directory_;
     Index &old_;
     RecordReader &reader_;
-    Writer &writer_;
+    Account &account_;
     Evictor *const evictor_;
     const std::uint64_t process_ = process_number();
 

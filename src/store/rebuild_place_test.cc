@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "store/marks.h"
 #include "store/publish.h"
 #include "store/rebuild.h"
+#include "store/relocation.h"
 #include "store/testing/cache_files.h"
 #include "store/testing/rebuild_fixture.h"
 
@@ -33,7 +35,7 @@ TEST_F(RebuildTest, WhatIsPublishedMeanwhileIsTakenOver) {
             const std::uint64_t stamp = files_.index().next_stamp();
             std::optional<Writer::Appended> record;
             if (is_written_before) record = files_.append("key", "newer", stamp);
-            Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+            Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                             nullptr);
             bool over = false;
             Index &index = files_.index();
@@ -58,7 +60,7 @@ TEST_F(RebuildTest, WhatAPutThatGaveInHasWrittenIsNotTheEntry) {
         const std::string name = "name " + std::to_string(moment);
         const auto stored = files_.append(name, "stored", 100);
         const auto refused = files_.append(name, "refused", 200);
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                         nullptr);
         bool over = false;
         Index &index = files_.index();
@@ -68,7 +70,8 @@ TEST_F(RebuildTest, WhatAPutThatGaveInHasWrittenIsNotTheEntry) {
         const Slot slot = files_.slot_of(name, "stored", stored.location);
         ASSERT_TRUE(
             publish(index, hash, slot, PublishPolicy::if_absent, 100, files_.examiner(name)).ok());
-        ASSERT_TRUE(files_.writer().mark(refused.location, 200, RecordState::unused).ok());
+        ASSERT_TRUE(
+            mark_state(files_.directory(), {refused.location, 200}, RecordState::unused).ok());
         while (!over) over = rebuild.step(0).value();
         ASSERT_EQ(files_.get(name), "stored") << moment;
         lose_index();
@@ -85,11 +88,11 @@ TEST_F(RebuildTest, WhatIsEvictedMeanwhileLeavesNoSlot) {
         files_.writer().release_segment();
         for (int i = 0; i < 20; ++i) files_.put(key(i), value(i));
     }
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(), nullptr);
     bool over = rebuild.step(0).value();
     while (!over && rebuild.bytes_left() != 0) over = rebuild.step(0).value();
     files_.writer().release_segment();
-    ASSERT_TRUE(files_.writer().retire_segment(files_.index(), gone.segment).ok());
+    ASSERT_TRUE(retire_segment(files_.directory(), files_.index(), gone.segment).ok());
     while (!over) over = rebuild.step(0).value();
     const std::uint64_t hash = files_.index().hash(as_bytes("gone"));
     EXPECT_FALSE(files_.index().leads_to(hash, gone));
@@ -136,7 +139,7 @@ TEST_F(RebuildTest, NoIndexTakesItsPlaceWhileASegmentMayBeRetired) {
     files_.put("key", "stored");
     files_.index().ask_for_rebuild();
     {
-        const auto retiring = files_.open_writer()->lock_eviction();
+        const auto retiring = lock_eviction(files_.directory());
         ASSERT_TRUE(retiring.ok());
         const Index &before = files_.index();
         const auto done = rebuild();
@@ -153,8 +156,8 @@ TEST_F(RebuildTest, NoIndexTakesItsPlaceWhileASegmentMayBeRetired) {
 TEST_F(RebuildTest, SeveralAtOnceFindEverythingOnce) {
     for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
     lose_index();
-    Rebuild one(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
-    Rebuild two(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    Rebuild one(files_.directory(), files_.index(), files_.reader(), files_.account(), nullptr);
+    Rebuild two(files_.directory(), files_.index(), files_.reader(), files_.account(), nullptr);
     bool one_done = false, two_done = false;
     while (!one_done || !two_done) {
         if (!one_done) one_done = one.step(0).value();

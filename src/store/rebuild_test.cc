@@ -10,6 +10,7 @@
 #include "os/testing/failing_calls.h"
 #include "store/evictor.h"
 #include "store/index_file.h"
+#include "store/marks.h"
 #include "store/segment_format.h"
 #include "store/testing/cache_files.h"
 #include "store/testing/rebuild_fixture.h"
@@ -34,14 +35,14 @@ TEST_F(RebuildTest, FindsEverythingAgainThatALostIndexKnew) {
 TEST_F(RebuildTest, GoesOnWhereItStopped) {
     for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
     lose_index();
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(), nullptr);
     unsigned steps = 0;
     for (;; ++steps) {
         const auto done = rebuild.step(0);  // always too late: a slice each
         ASSERT_TRUE(done.ok());
         if (done.value()) break;
         EXPECT_LE(rebuild.bytes_left(), rebuild.bytes_total());
-        EXPECT_TRUE(files_.open_writer()->lock_eviction().ok()) << "no step leaves it locked";
+        EXPECT_TRUE(lock_eviction(files_.directory()).ok()) << "no step leaves it locked";
         ASSERT_LT(steps, 1000u);
     }
     EXPECT_GT(steps, 10u);
@@ -54,7 +55,7 @@ TEST_F(RebuildTest, NoMissIsBelievedBeforeTheEnd) {
     for (int i = 0; i < 300; ++i) files_.put(key(i), value(i));
     const std::vector<std::byte> zeroes(2 * kPage);
     files_.overwrite(kIndexFileName, level_offset(0) + level_bitmap_pages(0) * kPage, zeroes);
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(), nullptr);
     for (bool over = false; !over;) {
         const auto done = rebuild.step(0);
         ASSERT_TRUE(done.ok());
@@ -78,7 +79,7 @@ TEST_F(RebuildTest, DamageDuringTheRebuildIsRebuiltAgain) {
     };
     const std::vector<std::byte> zeroes(8 * kPage);
     for (unsigned moment = 0; moment < 45; ++moment) {
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                         nullptr);
         files_.index().ask_for_rebuild();
         bool over = false;
@@ -135,9 +136,9 @@ TEST_F(RebuildTest, AfterASystemStartItDoesUnlessItWasRemoved) {
     const std::uint64_t earlier = ~files_.index().counter(Counter::boot).load();
     for (const std::string name : {"replaced", "removed"}) {
         const Location old = files_.append(name, "older", 100).location;
-        ASSERT_TRUE(files_.writer().give_up(old, 100, GivenUp::replaced, earlier).ok());
+        ASSERT_TRUE(mark_given_up(files_.directory(), {old, 100}, GivenUp::replaced, earlier).ok());
         if (name != "removed") continue;
-        ASSERT_TRUE(files_.writer().mark(old, 100, RecordState::removed).ok());
+        ASSERT_TRUE(mark_state(files_.directory(), {old, 100}, RecordState::removed).ok());
     }
     lose_index();
     ASSERT_TRUE(rebuild().ok());
@@ -162,7 +163,7 @@ TEST_F(RebuildTest, AnOlderValueIsNeverSeenOnTheWay) {
     for (unsigned i = 0; i < 60; ++i) files_.append("key", "value " + std::to_string(i), 1000 + i);
     for (int i = 0; i < 60; ++i) files_.append(key(i), "other", 1);
     lose_index();
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(), nullptr);
     for (bool over = false; !over;) {
         const auto done = rebuild.step(0);
         ASSERT_TRUE(done.ok());
@@ -176,7 +177,9 @@ TEST_F(RebuildTest, AnOlderValueIsNeverSeenOnTheWay) {
 TEST_F(RebuildTest, WhatWasRemovedStaysRemoved) {
     const Location location = files_.put("removed", "value");
     files_.put("kept", "value");
-    EXPECT_TRUE(files_.writer().mark(location, tell_stamp(location), RecordState::removed).ok());
+    EXPECT_TRUE(
+        mark_state(files_.directory(), {location, tell_stamp(location)}, RecordState::removed)
+            .ok());
     lose_index();
     ASSERT_TRUE(rebuild().ok());
     EXPECT_FALSE(files_.get("removed"));
@@ -186,7 +189,7 @@ TEST_F(RebuildTest, WhatWasRemovedStaysRemoved) {
 TEST_F(RebuildTest, ARemovalAlsoHoldsForOlderRecords) {
     files_.append("key", "older", 100);
     const auto removed = files_.append("key", "newer", 200);
-    EXPECT_TRUE(files_.writer().mark(removed.location, 200, RecordState::removed).ok());
+    EXPECT_TRUE(mark_state(files_.directory(), {removed.location, 200}, RecordState::removed).ok());
     lose_index();
     ASSERT_TRUE(rebuild().ok());
     EXPECT_FALSE(files_.get("key"));
@@ -204,10 +207,10 @@ TEST_F(RebuildTest, WhatIsRemovedDuringTheRebuildStaysRemoved) {
         files_.append(name, "older", 100);
         const Location newer = files_.append(name, "newer", 200).location;
         lose_index();
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                         nullptr);
         for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rebuild.step(0).ok());
-        ASSERT_TRUE(files_.writer().mark(newer, 200, RecordState::removed).ok());
+        ASSERT_TRUE(mark_state(files_.directory(), {newer, 200}, RecordState::removed).ok());
         Evictor::drop(files_.index(), files_.index().hash(as_bytes(name)), newer);
         for (bool over = false; !over;) {
             const auto done = rebuild.step(UINT64_MAX);
@@ -226,12 +229,14 @@ TEST_F(RebuildTest, WhatIsStoredAndRemovedDuringTheRebuildStaysRemoved) {
             const std::string name = "removed " + std::to_string(moment);
             files_.append(name, "older", 100);
             lose_index();
-            Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+            Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                             nullptr);
             for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rebuild.step(0).ok());
             if (own_segment) files_.writer().release_segment();
             const Location newer = files_.put(name, "newer");
-            ASSERT_TRUE(files_.writer().mark(newer, tell_stamp(newer), RecordState::removed).ok());
+            ASSERT_TRUE(
+                mark_state(files_.directory(), {newer, tell_stamp(newer)}, RecordState::removed)
+                    .ok());
             Evictor::drop(files_.index(), files_.index().hash(as_bytes(name)), newer);
             for (bool over = false; !over;) {
                 const auto done = rebuild.step(0);
@@ -247,7 +252,7 @@ TEST_F(RebuildTest, WhatTheCacheWasClearedOfDuringTheRebuildStaysAway) {
     for (unsigned moment = 0; moment < 20; ++moment) {
         for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
         lose_index();
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                         nullptr);
         for (unsigned i = 0; i < moment; ++i) ASSERT_TRUE(rebuild.step(0).ok());
         files_.writer().release_segment();
@@ -267,7 +272,7 @@ TEST_F(RebuildTest, WhatTheCacheWasClearedOfDuringTheRebuildStaysAway) {
 TEST_F(RebuildTest, ARecordThatWasNeverPublishedIsAsIfItWereNotThere) {
     files_.append("key", "published", 100);
     const auto unused = files_.append("key", "refused", 200);
-    EXPECT_TRUE(files_.writer().mark(unused.location, 200, RecordState::unused).ok());
+    EXPECT_TRUE(mark_state(files_.directory(), {unused.location, 200}, RecordState::unused).ok());
     lose_index();
     ASSERT_TRUE(rebuild().ok());
     EXPECT_EQ(files_.get("key"), "published");
@@ -280,7 +285,7 @@ TEST_F(RebuildTest, ARemovalHoldsForACopyOfTheRecordWhereverItIs) {
         const Location first = files_.append(name, "value", 100).location;
         const Location last = files_.append(name, "value", 100).location;
         const Location removed = copy_first ? last : first;
-        ASSERT_TRUE(files_.writer().mark(removed, 100, RecordState::removed).ok());
+        ASSERT_TRUE(mark_state(files_.directory(), {removed, 100}, RecordState::removed).ok());
     }
     lose_index();
     ASSERT_TRUE(rebuild().ok());
@@ -349,7 +354,7 @@ TEST_F(RebuildTest, AlsoWhenTheTornOneIsPublished) {
     const std::vector<std::byte> zeroes(4096);
     files_.overwrite(segment_file_name(torn.segment), torn.offset + 1024, zeroes);
     const std::uint64_t boot = files_.index().counter(Counter::boot).load();
-    ASSERT_TRUE(files_.writer().give_up(older, 1, GivenUp::replaced, ~boot).ok());
+    ASSERT_TRUE(mark_given_up(files_.directory(), {older, 1}, GivenUp::replaced, ~boot).ok());
     ASSERT_TRUE(rebuild().ok());
     EXPECT_EQ(files_.get("key"), "whole");
     EXPECT_EQ(files_.published_slots("key"), 1u);

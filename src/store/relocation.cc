@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "store/relocation.h"
 
+#include "store/marks.h"
+#include "store/segment_format.h"
+#include "store/space.h"
+
 namespace cairn {
+namespace {
 
-Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
-                                                 const Relocation &entry) {
-    RecordHeader header = entry.header;
-    header.unmoved = true;
-    TRY_ASSIGN(Writer::Appended copy,
-               writer.append(index, header, entry.key, entry.value, entry.purpose));
-    if (Writer::was_deleted(copy)) {
-        writer.release_segment();
-        return Error::busy;
-    }
-    const Slot target =
-        Slot::make(copy.location, size_class(header.record_size()), Slot::tag_of(header.key_hash));
-    const bool moved = index.change_slot(header.key_hash, entry.from, [&](Slot old) {
-        return target.with_hits(entry.hits(old.hits())).word();
-    });
-    if (!moved) return std::optional<Writer::Appended>();
-    (void)writer.mark_moved(copy.location, header.stamp_ns);
-    return std::optional(std::move(copy));
-}
-
-Status finish_move(Index &index, RecordReader &reader, const Writer &writer,
+// For a record that its key's slot does not lead to.
+Status finish_move(const Directory &directory, Index &index, RecordReader &reader,
                    const ScannedRecord &original) {
     const RecordHeader &header = original.header;
     std::optional<Location> copy;
@@ -38,8 +24,61 @@ Status finish_move(Index &index, RecordReader &reader, const Writer &writer,
         if (is_copy) copy = slot.location();
         return copy.has_value() || !status.ok();
     });
-    if (copy) return writer.mark_moved(*copy, header.stamp_ns);
+    if (copy) return mark_moved(directory, {*copy, header.stamp_ns});
     return status;
+}
+
+}  // namespace
+
+Result<std::optional<SegmentEntry>> next_entry(const Directory &directory, Index &index,
+                                               RecordReader &reader, SegmentScan &scan) {
+    TRY_ASSIGN(auto record, scan.next(reader));
+    if (!record) return std::optional<SegmentEntry>();
+    const std::uint64_t hash = index.hash(record->head->key());
+    index.withdraw_tentative(hash, record->location);
+    const auto found = index.slot_at(hash, record->location);
+    SegmentEntry entry{std::move(*record), hash, {}, {}};
+    if (found) {
+        entry.slot = found->slot;
+    } else {
+        entry.finished = finish_move(directory, index, reader, entry.record);
+    }
+    return std::optional(std::move(entry));
+}
+
+Status relocate(const Directory &directory, Index &index, Writer &writer, const Relocation &entry) {
+    RecordHeader header = entry.header;
+    header.state = RecordState::live;
+    header.given_up_in = 0;
+    header.unmoved = true;
+    TRY_ASSIGN(const Writer::Appended copy,
+               writer.append(index, header, entry.key, entry.value, entry.purpose));
+    if (Writer::was_deleted(copy)) {
+        writer.release_segment();
+        return Error::busy;
+    }
+    const Slot target =
+        Slot::make(copy.location, size_class(header.record_size()), Slot::tag_of(header.key_hash));
+    const bool moved = index.change_slot(header.key_hash, entry.from, [&](Slot old) {
+        return target.with_hits(entry.hits(old.hits())).word();
+    });
+    if (moved) (void)mark_moved(directory, {copy.location, header.stamp_ns});
+    return {};
+}
+
+Status sync_copies(const Directory &directory, const Index &index) {
+    return index.counter(Counter::unsynced).load() == 1 ? Status() : sync_segments(directory);
+}
+
+Result<std::optional<std::string>> retire_segment(const Directory &directory, Index &index,
+                                                  std::uint32_t segment) {
+    // Under its new name it is no segment any more, even if the file is deleted much later.
+    const std::string name = segment_file_name(segment);
+    const std::string discarded = "discarded-" + name + ".tmp";
+    const Status status = directory.rename(name, discarded);
+    if (!status.ok() && status.error() != Error::not_found) return status.error();
+    index.counter(Counter::retired).fetch_add(1);
+    return status.ok() ? std::optional(discarded) : std::nullopt;
 }
 
 }  // namespace cairn

@@ -1,4 +1,5 @@
-// Copies entries out of a segment that is being evicted or compressed, and moves their slots.
+// Takes a segment apart: goes over its entries, copies those that stay and moves their slots, and takes
+// the segment out of the cache. Evictor and Compactor say what becomes of each entry.
 // SPDX-License-Identifier: MIT
 //
 // A copy has the stamp of its original, and a byte that says whether the slot has moved to it. So a
@@ -8,10 +9,17 @@
 //    finishes the move. A removal or a later put finds the copy by its slot and marks that; of
 //    records of one stamp the dead one counts.
 //
-// Thread safety: the caller holds the eviction lock, which excludes other threads, too.
+// Why readers are safe: a slot changes from the original to the copy, or to empty, by
+// compare-and-swap. The file is deleted only when no slot leads to it, and a process that has it
+// open can go on reading. A reader that comes too late finds no file, sees that the slot has
+// changed, and looks again.
+//
+// Thread safety: nobody writes to the segment meanwhile. For relocate() and retire_segment() the
+// caller holds the eviction lock, which excludes other threads, too.
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "store/index.h"
@@ -20,6 +28,21 @@
 #include "store/writer.h"
 
 namespace cairn {
+
+// A record of a segment that is being taken apart.
+struct SegmentEntry {
+    ScannedRecord record;
+    std::uint64_t key_hash;
+    std::optional<Slot> slot;  // that leads to the record; nullopt: it is not the entry of its key
+    // Whether no move to a copy is left unfinished. io: the copy cannot be read now; or as
+    // mark_moved().
+    Status finished;
+};
+// The next record of a segment without a writer; nullopt at the end. Withdraws tentative slots that
+// lead to it, and finishes the move to a copy whose process died after the slot had moved. Errors
+// as SegmentScan::next().
+Result<std::optional<SegmentEntry>> next_entry(const Directory &directory, Index &index,
+                                               RecordReader &reader, SegmentScan &scan);
 
 // An entry to be relocated: where it is, and how to write its copy.
 struct Relocation {
@@ -30,16 +53,17 @@ struct Relocation {
     Writer::Purpose purpose;
     unsigned (*hits)(unsigned);  // from the original's hit count to the copy's
 };
+// After success the slot leads to the copy, or the entry was replaced or removed meanwhile. busy:
+// the copy's segment was deleted meanwhile. Other errors as Writer::append(); after an error the
+// entry is where it was.
+Status relocate(const Directory &directory, Index &index, Writer &writer, const Relocation &entry);
 
-// Returns the copy if the slot leads to it now; nullopt: the entry was replaced or removed
-// meanwhile. busy: the copy's segment was deleted meanwhile. Other errors as Writer::append();
-// after an error the entry is where it was.
-Result<std::optional<Writer::Appended>> relocate(Index &index, Writer &writer,
-                                                 const Relocation &entry);
-
-// For a record that its key's slot does not lead to: finishes its relocation if its process died
-// after the slot had moved. io: a record cannot be read now. Else as Writer::mark().
-Status finish_move(Index &index, RecordReader &reader, const Writer &writer,
-                   const ScannedRecord &original);
+// Durable entries stay durable: syncs the copies before the originals go, unless the cache was
+// never synced.
+Status sync_copies(const Directory &directory, const Index &index);
+// Takes a segment that no slot leads to out of the cache. Returns the name of the file to be
+// deleted; nullopt: another process deleted it.
+Result<std::optional<std::string>> retire_segment(const Directory &directory, Index &index,
+                                                  std::uint32_t segment);
 
 }  // namespace cairn

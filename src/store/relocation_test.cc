@@ -11,6 +11,7 @@
 #include "os/system_calls.h"
 #include "store/evictor.h"
 #include "store/index_file.h"
+#include "store/marks.h"
 #include "store/rebuild.h"
 #include "store/record.h"
 #include "store/segment_format.h"
@@ -29,13 +30,13 @@ unsigned die(unsigned) {
 
 class RelocationTest : public ::testing::Test {
   protected:
-    Result<std::optional<Writer::Appended>> move(Location from, unsigned (*hits)(unsigned)) {
+    Status move(Location from, unsigned (*hits)(unsigned)) {
         const ReadRecord record =
             files_.reader().read_any(files_.identity().cache_id, from, RecordReader::Form::stored);
         EXPECT_EQ(record.outcome, ReadOutcome::found);
         const Bytes key = record.blob->key();
         const Bytes value = record.blob->value();
-        return relocate(files_.index(), files_.writer(),
+        return relocate(files_.directory(), files_.index(), files_.writer(),
                         {from, record.header, key, value, Writer::Purpose::copy, hits});
     }
     void move_and_die(Location from) {
@@ -57,14 +58,24 @@ class RelocationTest : public ::testing::Test {
         ASSERT_TRUE(files_.index().change_slot(hash, from, [&](Slot) { return target.word(); }));
         ASSERT_EQ(files_.get(key), value);
     }
+    // Where the slot of a key leads to.
+    Location location_of(std::string_view key) {
+        Location location = {};
+        files_.index().probe(files_.index().hash(as_bytes(key)), [&](Index::Place, Slot slot) {
+            location = slot.location();
+            return true;
+        });
+        return location;
+    }
     RecordHeader header_of(Location location) {
         return files_.reader().read_any_key(files_.identity().cache_id, location).header;
     }
     // As who goes over the original's segment next.
     Status finish(Location from) {
-        const ReadRecord record = files_.reader().read_any_key(files_.identity().cache_id, from);
-        return finish_move(files_.index(), files_.reader(), files_.writer(),
-                           {from, record.header, record.blob});
+        SegmentScan scan(files_.identity().cache_id, from.segment, UINT32_MAX, from.offset);
+        const auto entry = next_entry(files_.directory(), files_.index(), files_.reader(), scan);
+        EXPECT_TRUE(entry.ok() && entry.value() && entry.value()->record.location == from);
+        return entry.ok() && entry.value() ? entry.value()->finished : Status(entry.error());
     }
     // As remove() does.
     void remove(std::string_view key, Location location) {
@@ -74,20 +85,21 @@ class RelocationTest : public ::testing::Test {
     // As a put that replaces the entry, and an eviction that then drops the new one.
     void replace_and_drop(std::string_view key, Location location) {
         const std::uint64_t boot = files_.index().counter(Counter::boot).load();
-        ASSERT_TRUE(files_.writer()
-                        .give_up(location, header_of(location).stamp_ns, GivenUp::replaced, boot)
+        ASSERT_TRUE(mark_given_up(files_.directory(), {location, header_of(location).stamp_ns},
+                                  GivenUp::replaced, boot)
                         .ok());
         drop(key, location);
     }
     void mark(Location location, RecordState state) {
-        ASSERT_TRUE(files_.writer().mark(location, header_of(location).stamp_ns, state).ok());
+        ASSERT_TRUE(
+            mark_state(files_.directory(), {location, header_of(location).stamp_ns}, state).ok());
     }
     void drop(std::string_view key, Location location) {
         Evictor::drop(files_.index(), files_.index().hash(as_bytes(key)), location);
     }
     void retire(Location location) {
         files_.writer().release_segment();
-        const auto discarded = files_.writer().retire_segment(files_.index(), location.segment);
+        const auto discarded = retire_segment(files_.directory(), files_.index(), location.segment);
         ASSERT_TRUE(discarded.ok());
     }
     void lose_index_and_search() {
@@ -97,7 +109,7 @@ class RelocationTest : public ::testing::Test {
         rebuild();
     }
     void rebuild() {
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                         nullptr);
         ASSERT_TRUE(rebuild.step(UINT64_MAX).value());
     }
@@ -107,20 +119,18 @@ class RelocationTest : public ::testing::Test {
 
 TEST_F(RelocationTest, HasTheSlotFollow) {
     const Location from = files_.put("key", "value");
-    auto moved = move(from, same_hits);
-    ASSERT_TRUE(moved.ok() && moved->has_value());
-    EXPECT_NE((*moved)->location, from);
-    EXPECT_FALSE(header_of((*moved)->location).unmoved);
+    ASSERT_TRUE(move(from, same_hits).ok());
+    EXPECT_NE(location_of("key"), from);
+    EXPECT_FALSE(header_of(location_of("key")).unmoved);
     EXPECT_EQ(files_.get("key"), "value");
     EXPECT_EQ(files_.published_slots("key"), 1u);
 }
 
 TEST_F(RelocationTest, LeavesAloneWhatWasReplaced) {
     const Location from = files_.put("key", "old");
-    files_.put("key", "new");
-    auto moved = move(from, same_hits);
-    ASSERT_TRUE(moved.ok());
-    EXPECT_FALSE(*moved);
+    const Location newer = files_.put("key", "new");
+    ASSERT_TRUE(move(from, same_hits).ok());
+    EXPECT_EQ(location_of("key"), newer);
     EXPECT_EQ(files_.get("key"), "new");
 }
 
@@ -168,9 +178,9 @@ TEST_F(RelocationTest, FinishingLeavesALaterValueAlone) {
 TEST_F(RelocationTest, TheOriginalDoesNotComeWhenItsCopyWasRemovedOrReplaced) {
     for (const std::string key : {"removed", "replaced"}) {
         const Location from = files_.put(key, "value");
-        auto moved = move(from, same_hits);
-        ASSERT_TRUE(moved.ok() && *moved);
-        const Location copy = (*moved)->location;
+        ASSERT_TRUE(move(from, same_hits).ok());
+        const Location copy = location_of(key);
+        ASSERT_NE(copy, from);
         key == "removed" ? remove(key, copy) : replace_and_drop(key, copy);
     }
     lose_index_and_search();
@@ -214,11 +224,11 @@ TEST_F(RelocationTest, TheOriginalIsTheEntryWhenItsCopyIsLost) {
 
 TEST_F(RelocationTest, ARebuildLeavesOneOfTwoCopies) {
     const Location from = files_.put("key", "value");
-    auto moved = move(from, same_hits);
-    ASSERT_TRUE(moved.ok() && *moved);
+    ASSERT_TRUE(move(from, same_hits).ok());
+    const Location copy = location_of("key");
+    ASSERT_NE(copy, from);
     lose_index_and_search();
     ASSERT_EQ(files_.get("key"), "value");
-    const Location copy = (*moved)->location;
     const bool original = files_.index().leads_to(files_.index().hash(as_bytes("key")), from);
     const std::uint64_t boot = files_.index().counter(Counter::boot).load();
     EXPECT_EQ(header_of(original ? from : copy).given_up_in, 0u);
@@ -238,7 +248,7 @@ TEST_F(RelocationTest, ACopyWhoseWriteFailedDoesNotCome) {
         return -1;
     };
     system_calls = &calls;
-    const auto moved = move(from, same_hits);
+    const Status moved = move(from, same_hits);
     system_calls = &kKernel;
     ASSERT_EQ(moved.error(), Error::io);
     replace_and_drop("key", from);

@@ -23,7 +23,7 @@ constexpr unsigned kPauseUs = 2'500;
 Result<bool> Repair::step(Index &index, std::uint64_t duration_ns) {
     if (rebuild_ == nullptr || &rebuild_->index() != &index || !rebuild_->is_ours()) {
         if (monotonic_ns() < not_before_ns_) return Error::busy;
-        rebuild_.reset(new (std::nothrow) Rebuild(directory_, index, reader_, writer_, evictor_));
+        rebuild_.reset(new (std::nothrow) Rebuild(directory_, index, reader_, account_, evictor_));
         if (rebuild_ == nullptr) return Error::no_memory;
         log_.write(Severity::info, "cache %s: rebuilding the index from the segments",
                    cache_name_.c_str());

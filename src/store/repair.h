@@ -21,22 +21,22 @@
 #include "base/result.h"
 #include "os/file.h"
 #include "os/worker.h"
+#include "store/account.h"
 #include "store/evictor.h"
 #include "store/index.h"
 #include "store/rebuild.h"
 #include "store/record_reader.h"
-#include "store/writer.h"
 
 namespace cairn {
 
 class Repair {
   public:
     // All outlive the Repair. `evictor`: see Rebuild.
-    Repair(const Directory &directory, RecordReader &reader, Writer &writer, Evictor *evictor,
+    Repair(const Directory &directory, RecordReader &reader, Account &account, Evictor *evictor,
            const Log &log, std::string cache_name)
         : directory_(directory),
           reader_(reader),
-          writer_(writer),
+          account_(account),
           evictor_(evictor),
           log_(log),
           cache_name_(std::move(cache_name)) {}
@@ -58,7 +58,7 @@ class Repair {
 
     const Directory &directory_;
     RecordReader &reader_;
-    Writer &writer_;
+    Account &account_;
     Evictor *const evictor_;
     const Log &log_;
     const std::string cache_name_;

@@ -16,6 +16,7 @@
 #include "os/environment.h"
 #include "os/system_calls.h"
 #include "os/testing/scratch.h"
+#include "store/marks.h"
 #include "store/store.h"
 #include "store/testing/rebuild_fixture.h"
 
@@ -80,9 +81,6 @@ class SealTest : public ::testing::Test {
         const CacheIdentity identity = read_index_identity(file, options_.identifier).value();
         return std::move(Index::open(std::move(file), identity, Access::read_write).value());
     }
-    std::unique_ptr<Writer> open_writer() const {
-        return std::make_unique<Writer>(*directory_, writer_limits(options_.limit_bytes));
-    }
     // Has another store rebuild the index, and calls `call` when that is complete and does not have
     // the name yet.
     void rebuild_and_before_the_name(std::function<void()> call) {
@@ -127,9 +125,8 @@ TEST_F(SealTest, ARemovalTakesTheSealOfADeadRebuildAway) {
 // Look-ups find everything; nobody waits for ever.
 TEST_F(SealTest, ChangesGiveInWhileTheRebuildIsStopped) {
     ASSERT_EQ(put(*store_, "key", "older"), Error::none);
-    const auto rebuild = open_writer();
     {
-        const auto lock = rebuild->lock_eviction();
+        const auto lock = lock_eviction(*directory_);
         ASSERT_TRUE(lock.ok());
         open_index()->seal();
         EXPECT_EQ(get(*store_, "key"), "older");
@@ -183,7 +180,6 @@ TEST_F(SealTest, APutThatGaveInHasChangedNothing) {
 // The same of one that finds the seal only when it has published.
 TEST_F(SealTest, APutThatGaveInAfterItHadPublishedHasChangedNothing) {
     ASSERT_EQ(put(*store_, "key", "older"), Error::none);
-    const auto rebuild = open_writer();
     calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
         call_once_here();
         return kKernel.pwritev(fd, pieces, count, offset);
@@ -193,7 +189,7 @@ TEST_F(SealTest, APutThatGaveInAfterItHadPublishedHasChangedNothing) {
         const std::string before = get(*store_, key);
         std::optional<Result<ByteLock>> lock;
         set_call([&] {
-            lock.emplace(rebuild->lock_eviction());
+            lock.emplace(lock_eviction(*directory_));
             open_index()->seal();
         });
         EXPECT_EQ(put(*store_, key, "newer"), Error::busy);
@@ -334,11 +330,11 @@ TEST_F(RebuildTest, NeitherOfTwoCopiesComesWhenOneIsRemovedMeanwhile) {
         ASSERT_TRUE(publish(index, hash, files_.slot_of(name, "value", copy),
                             PublishPolicy::replace, stamp, files_.examiner(name))
                         .ok());
-        Rebuild rebuild(files_.directory(), index, files_.reader(), files_.writer(), nullptr);
+        Rebuild rebuild(files_.directory(), index, files_.reader(), files_.account(), nullptr);
         over = false;
         for (unsigned i = 0; i < moment; ++i) ASSERT_FALSE(rebuild.step(0).value());
         // A removal that began before the rebuild did.
-        ASSERT_TRUE(files_.writer().mark(copy, stamp, RecordState::removed).ok());
+        ASSERT_TRUE(mark_state(files_.directory(), {copy, stamp}, RecordState::removed).ok());
         Evictor::drop(index, hash, copy);
         while (!over) over = rebuild.step(0).value();
         ASSERT_FALSE(files_.get(name)) << moment;
@@ -354,19 +350,19 @@ TEST_F(RebuildTest, NorWhileTheDeadOneIsBeingEvicted) {
     const Location original = files_.append("key", "value", stamp).location;
     files_.writer().release_segment();
     const auto other = files_.open_writer();
-    auto lock = std::optional(other->lock_segment(original.segment));
+    auto lock = std::optional(SegmentLock::of_segment(files_.directory(), original.segment));
     ASSERT_TRUE(lock->ok());
     const Location dead = files_.append("key", "value", stamp).location;
     ASSERT_NE(dead.segment, original.segment);
     lock.reset();
-    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(), nullptr);
+    Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(), nullptr);
     for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
     unsigned steps = 0;
     while (rebuild.bytes_left() != 0 || steps == 0) {
         ASSERT_FALSE(rebuild.step(0).value());
         ++steps;
     }
-    ASSERT_TRUE(files_.writer().mark(dead, stamp, RecordState::removed).ok());
+    ASSERT_TRUE(mark_state(files_.directory(), {dead, stamp}, RecordState::removed).ok());
     files_.index().counter(Counter::victim).store((std::uint64_t{dead.segment} + 1) | kHasNoWriter);
     ASSERT_TRUE(rebuild.step(UINT64_MAX).value());
     EXPECT_FALSE(files_.get("key"));
@@ -389,7 +385,7 @@ TEST_F(RebuildTest, CountsEachEntryOnce) {
 TEST_F(RebuildTest, WhatIsListedAgainIsJudgedWithAllRecordsOfItsKey) {
     const std::uint64_t stamp = files_.index().next_stamp();
     const Location copy = files_.append("key", "value", stamp).location;
-    ASSERT_TRUE(files_.writer().mark(copy, stamp, RecordState::removed).ok());
+    ASSERT_TRUE(mark_state(files_.directory(), {copy, stamp}, RecordState::removed).ok());
     const Location torn = files_.append("torn", "value", stamp + 1).location;
     files_.append("key", "value", stamp);
     const std::vector<std::byte> zeroes(kRecordHeaderSize);
@@ -406,7 +402,7 @@ TEST_F(RebuildTest, ItStaysDueWhenTheOneBeforeItEnds) {
     Index &index = files_.index();
     index.ask_for_rebuild();  // as the one before it did in this index
     std::uint64_t before = index.counter(Counter::rebuild).load();
-    Rebuild next(files_.directory(), index, files_.reader(), files_.writer(), nullptr);
+    Rebuild next(files_.directory(), index, files_.reader(), files_.account(), nullptr);
     ASSERT_FALSE(next.step(0).value());
     EXPECT_FALSE(index.counter(Counter::rebuild).compare_exchange_strong(before, 0));
     EXPECT_NE(index.rebuild_due(), RebuildReason::none);

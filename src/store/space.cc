@@ -37,4 +37,18 @@ Status discard_segment(const Directory &directory, const std::string &name) {
     return is_segment ? directory.discard_file(name) : directory.remove_file(name);
 }
 
+Status sync_segments(const Directory &directory) {
+    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
+    for (const SegmentFile &segment : use.segments) {
+        const std::string name = segment_file_name(segment.segment);
+        const auto file = directory.open_file(name, Access::read_only);
+        if (file.error() == Error::not_found) continue;
+        // It holds no entry for anybody.
+        if (file.error() == Error::denied && directory.is_unreadable(name)) continue;
+        if (!file.ok()) return file.error();
+        TRY(file->sync_data());
+    }
+    return directory.sync();
+}
+
 }  // namespace cairn

@@ -47,6 +47,8 @@ struct DiskUse {
 // Deletes a segment, and gives its blocks back even while somebody has it open. But who has an index
 // open has it mapped: one that damage gave the name of a segment keeps its blocks until then.
 Status discard_segment(const Directory &directory, const std::string &name);
+// Makes all records durable.
+Status sync_segments(const Directory &directory);
 
 // Adds up the files of a cache, without those of other formats. Ignores files that vanish meanwhile.
 // `files`: the directory of its format (store/formats.h).

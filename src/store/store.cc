@@ -104,16 +104,17 @@ Result<std::unique_ptr<Store>> Store::open_once(const StoreOptions &options) {
 // Throws without memory.
 Status Store::make_writers() {
     const bool refuses = options_.refuse_when_full;
-    writer_ = std::make_unique<Writer>(
+    account_ = std::make_unique<Account>(
         directory_,
-        writer_limits(options_.limit_bytes, refuses ? WhenFull::refuse : WhenFull::evict));
-    evictor_ = std::make_unique<Evictor>(directory_, reader_, *writer_, ghosts_, *options_.policy);
+        space_limits(options_.limit_bytes, refuses ? WhenFull::refuse : WhenFull::evict));
+    writer_ = std::make_unique<Writer>(directory_, *account_);
+    evictor_ = std::make_unique<Evictor>(directory_, reader_, *account_, *writer_, ghosts_,
+                                         *options_.policy);
     repair_ =
-        std::make_unique<Repair>(directory_, reader_, *writer_, refuses ? nullptr : evictor_.get(),
+        std::make_unique<Repair>(directory_, reader_, *account_, refuses ? nullptr : evictor_.get(),
                                  options_.log, options_.identifier);
-    compactor_ =
-        std::make_unique<Compactor>(directory_, options_.identifier, writer_->limits(),
-                                    refuses ? Writer::Purpose::copy : Writer::Purpose::put);
+    compactor_ = std::make_unique<Compactor>(
+        directory_, reader_, *account_, refuses ? Account::Purpose::copy : Account::Purpose::put);
     apply_limit(index());
     return {};
 }
@@ -143,7 +144,7 @@ void Store::apply_limit(Index &index) {
     // The first write to a page of a mapped file is slow, so avoid a store that changes nothing.
     if (before != options_.limit_bytes) limit.store(options_.limit_bytes);
     if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
-    while (writer_->measure(index).error() == Error::full) {
+    while (account_->measure(index).error() == Error::full) {
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok() || !Evictor::has_worked(progress.value())) return;
     }

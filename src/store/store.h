@@ -22,6 +22,7 @@
 #include "os/deadline.h"
 #include "os/file.h"
 #include "os/root.h"
+#include "store/account.h"
 #include "store/compactor.h"
 #include "store/evictor.h"
 #include "store/formats.h"
@@ -29,6 +30,7 @@
 #include "store/index.h"
 #include "store/index_file.h"
 #include "store/lent_files.h"
+#include "store/marks.h"
 #include "store/memory_level.h"
 #include "store/publish.h"
 #include "store/record_reader.h"
@@ -190,16 +192,11 @@ class Store {
 
     // update.cc
     Examine examiner(Index &index, Bytes key);
-    // A record of a put that has begun again in another index.
-    struct LeftBehind {
-        Location location;
-        std::uint64_t stamp_ns;
-    };
     // nullopt: another index has taken the place of this one, or a clear or a later put has
-    // overtaken us. Begin again.
+    // overtaken us. Begin again, with the record in `left_behind` if another index may have it.
     Result<std::optional<PutOutcome>> try_put(Index &index, Bytes key, Bytes value,
                                               const PutOptions &options,
-                                              std::vector<LeftBehind> &left_behind);
+                                              std::vector<RecordId> &left_behind);
     Result<std::optional<PutOutcome>> publish_record(Index &index, const RecordHeader &header,
                                                      Bytes key, const Writer::Appended &record,
                                                      PublishPolicy policy);
@@ -214,7 +211,7 @@ class Store {
     Result<Index *> index_to_change();
     Result<bool> is_overtaken(Index &index);
     void evict_some(Index &index, std::uint64_t record_size);
-    void compress_finished_segments();
+    void compress_finished_segments(Index &index);
     static std::uint64_t recount(Index &index);
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
@@ -230,6 +227,7 @@ class Store {
     File lock_file_;        // holds the session byte in shared mode
     bool is_told_ = false;  // the log says why we cannot use something
     Mutex replace_mutex_;   // held while we follow a deleted index or directory
+    std::unique_ptr<Account> account_;
     std::unique_ptr<Writer> writer_;
     std::uint64_t version_ = 0;
 

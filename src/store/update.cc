@@ -3,6 +3,7 @@
 #include "base/guarded.h"
 #include "os/deadline.h"
 #include "os/environment.h"
+#include "store/marks.h"
 #include "store/record.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -45,7 +46,7 @@ Examine Store::examiner(Index &index, Bytes key) {
 }
 
 Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options) {
-    std::vector<LeftBehind> left_behind;
+    std::vector<RecordId> left_behind;
     auto result = guarded([&]() -> Result<PutOutcome> {
         for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
             TRY_ASSIGN(Index * index, index_to_change());
@@ -57,10 +58,10 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
         return Error::busy;
     });
     // Where another value was there first, that may be our own, which another index has taken over.
-    for (const LeftBehind &record : left_behind) {
+    for (const RecordId &record : left_behind) {
         const bool is_entry = index().leads_to(index().hash(key), record.location);
         if (!result.ok() || is_entry) continue;
-        (void)writer_->mark(record.location, record.stamp_ns, RecordState::unused);
+        (void)mark_state(directory_, record, RecordState::unused);
     }
     if (!result.ok()) {
         count(puts_refused);
@@ -73,7 +74,7 @@ Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options)
 
 Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes value,
                                                  const PutOptions &options,
-                                                 std::vector<LeftBehind> &left_behind) {
+                                                 std::vector<RecordId> &left_behind) {
     // The next process that opens the cache compares its limit with that of the last writer.
     auto limit = index.counter(Counter::limit_bytes);
     if (limit.load(std::memory_order_relaxed) != options_.limit_bytes) {
@@ -104,7 +105,7 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     const auto policy = options.if_absent ? PublishPolicy::if_absent : PublishPolicy::replace;
     auto published = guarded([&] { return publish_record(index, header, key, *record, policy); });
     if (published.error() == Error::no_memory) {
-        (void)writer_->mark(record->location, header.stamp_ns, RecordState::unused);
+        (void)mark_state(directory_, {record->location, header.stamp_ns}, RecordState::unused);
     }
     if (!published.ok()) return published;
     // Another index may have taken it over.
@@ -113,7 +114,7 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     // The entry is stored, even if what follows fails.
     (void)guarded([&]() -> Status {
         evict_some(index, header.record_size());
-        if (options_.compress) compress_finished_segments();
+        if (options_.compress) compress_finished_segments(index);
         return {};
     });
     return published;
@@ -138,7 +139,7 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
     const bool is_refused = !result.ok() || result->outcome == Published::Outcome::exists ||
                             result->outcome == Published::Outcome::outdated;
     if (is_refused) {
-        (void)writer_->mark(record.location, header.stamp_ns, RecordState::unused);
+        (void)mark_state(directory_, {record.location, header.stamp_ns}, RecordState::unused);
         // A rebuild may have taken our record for the entry before that mark.
         TRY_ASSIGN(const bool overtaken, is_overtaken(index));
         if (overtaken) return std::optional<PutOutcome>();
@@ -162,8 +163,8 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
     // Our record counts before this one, as it is newer. But it may be evicted first, or damaged.
     if (published.outcome == Published::Outcome::replaced) {
         const PublishedSlot &older = published.other;
-        (void)writer_->give_up(older.slot.location(), older.stamp_ns, GivenUp::replaced,
-                               index.counter(Counter::boot).load());
+        (void)mark_given_up(directory_, {older.slot.location(), older.stamp_ns}, GivenUp::replaced,
+                            index.counter(Counter::boot).load());
     }
     if (published.outcome == Published::Outcome::added) {
         index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
@@ -236,7 +237,7 @@ Result<bool> Store::is_overtaken(Index &index) {
     Backoff backoff(kRoomPatienceUs);
     while (index.is_named(directory_)) {
         if (!index.is_sealed()) return false;
-        const auto lock = writer_->lock_eviction();
+        const auto lock = lock_eviction(directory_);
         if (!lock.ok()) {
             const bool is_deleted = lock.error() == Error::not_found;
             if (lock.error() != Error::busy && !is_deleted) return lock.error();
@@ -269,7 +270,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
         auto published = publish(index, hash, slot, policy, stamp_ns, examine);
         if (published.ok() || published.error() != Error::full) return published;
         if (index.free_damaged(hash)) continue;
-        const Status grown = writer_->grow_index(index, hash);
+        const Status grown = account_->grow_index(index, hash);
         if (grown.ok()) continue;
         // Where another process makes the index larger. In a forked child the index may be busy for
         // ever: it cannot refresh() then.
@@ -290,18 +291,18 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
 
 // Evicts a little after each put, so that no put has to wait for a whole segment.
 void Store::evict_some(Index &index, std::uint64_t record_size) {
-    if (!writer_->pressed()) return;
+    if (!account_->pressed()) return;
     flush_hits();
     const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
     const bool retired = progress.ok() && progress.value() == Evictor::Progress::retired;
-    if (retired) (void)writer_->measure(index);
+    if (retired) (void)account_->measure(index);
 }
 
 // The first put also starts it for segments that earlier processes left.
-void Store::compress_finished_segments() {
+void Store::compress_finished_segments(Index &index) {
     const std::uint64_t taken = writer_->segments_taken();
     if (segments_seen_.exchange(taken, std::memory_order_relaxed) != taken) {
-        compactor_->start();
+        compactor_->start(index);
     }
 }
 
@@ -318,7 +319,7 @@ Status Store::compress() {
             index->rebuild_due() != RebuildReason::none || status.error() == Error::corrupt;
         if (is_hidden && !repair_->rebuild(*index)) sleep_us(kHiddenPauseUs);
         if (is_hidden) status = Error::busy;
-        if (!is_hidden) status = compactor_->run();
+        if (!is_hidden) status = compactor_->run(*index);
         if (!is_hidden && status.error() != Error::corrupt) return status;
         if (deadline.has_passed()) return Error::busy;
     }
@@ -376,7 +377,8 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (!found) return marked;
         // Mark first. If that fails, the entry stays, as it could come back later.
-        TRY(writer_->mark(found->slot.location(), found->stamp_ns, RecordState::removed));
+        TRY(mark_state(directory_, {found->slot.location(), found->stamp_ns},
+                       RecordState::removed));
         if (index.drop(found->place, found->slot)) return true;
         // A hit, a put or a copy has changed the slot: look again.
     }
@@ -403,7 +405,7 @@ Status Store::clear() {
     writer_->release_segment();
     // Without the lock somebody could copy entries to a segment that we do not see, or put another
     // index in place. Waits for such a process, but not for one that was stopped meanwhile.
-    const auto lock = writer_->lock_eviction(kClearPatienceUs);
+    const auto lock = lock_eviction(directory_, kClearPatienceUs);
     TRY_ASSIGN(Index * index, writable_index());
     index->counter(Counter::victim).store(0);
     TRY(remove_segments());
@@ -458,7 +460,7 @@ Status Store::sync() {
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
         TRY_ASSIGN(Index * index, writable_index());
         index->counter(Counter::unsynced).store(0);
-        TRY(writer_->sync_segments());
+        TRY(sync_segments(directory_));
         TRY(index->sync());
         TRY(directory_.sync());
         // The names of the directories, from below.

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "store/marks.h"
 #include "store/segment_format.h"
 #include "store/testing/cache_files.h"
 
@@ -44,9 +45,9 @@ class WriterTest : public ::testing::Test {
     std::uint64_t stamp_ = 0;
 };
 
-TEST(WriterLimitsTest, ASegmentIsASmallPartOfTheCache) {
+TEST(SpaceLimitsTest, ASegmentIsASmallPartOfTheCache) {
     for (std::uint64_t limit = 1 << 20; limit <= std::uint64_t{1} << 40; limit *= 2) {
-        const WriterLimits limits = writer_limits(limit);
+        const SpaceLimits limits = space_limits(limit);
         EXPECT_EQ(limits.limit_bytes, limit);
         EXPECT_GE(limits.segment_bytes, 64u * 1024);
         EXPECT_LE(limits.segment_bytes, (std::uint64_t{1} << kOffsetBits) * kRecordAlignment);
@@ -143,7 +144,7 @@ TEST_F(WriterTest, TheLimitHoldsAtEveryMoment) {
     }
     EXPECT_EQ(refused, Error::full);
     EXPECT_GT(use().bytes, kLimit * 8 / 10) << "and is made use of";
-    EXPECT_TRUE(files_.writer().pressed());
+    EXPECT_TRUE(files_.account().pressed());
     EXPECT_TRUE(append(files_.writer(), "copied", value, Writer::Purpose::copy).ok())
         << "some room is left for making room";
 }
@@ -161,12 +162,12 @@ TEST_F(WriterTest, ASegmentWithoutAWriterIsTakenOver) {
     const auto record = append(*first, "first", "value");
     ASSERT_TRUE(record.ok());
     const Location location = record->location;
-    EXPECT_FALSE(files_.writer().has_no_writer(location.segment));
+    EXPECT_FALSE(has_no_writer(files_.directory(), location.segment));
     { const auto held = std::move(first); }
     // The unpublished record keeps the segment locked.
-    EXPECT_FALSE(files_.writer().has_no_writer(location.segment));
+    EXPECT_FALSE(has_no_writer(files_.directory(), location.segment));
     const_cast<Result<Writer::Appended> &>(record) = Error::io;
-    EXPECT_TRUE(files_.writer().has_no_writer(location.segment));
+    EXPECT_TRUE(has_no_writer(files_.directory(), location.segment));
     const auto second = append(files_.writer(), "second", "value");
     ASSERT_TRUE(second.ok());
     EXPECT_EQ(second->location.segment, location.segment);
@@ -189,14 +190,14 @@ TEST_F(WriterTest, ASharedLockOnASegmentKeepsNobodyAway) {
     ASSERT_TRUE(lent.ok());
     EXPECT_TRUE(lent->try_lock(0, LockKind::shared).value());
 
-    EXPECT_TRUE(files_.writer().has_no_writer(location.segment));
-    EXPECT_TRUE(files_.writer().lock_segment(location.segment).ok());
+    EXPECT_TRUE(has_no_writer(files_.directory(), location.segment));
+    EXPECT_TRUE(SegmentLock::of_segment(files_.directory(), location.segment).ok());
     const auto second = append(files_.writer(), "second", "value");
     ASSERT_TRUE(second.ok());
     EXPECT_EQ(second->location.segment, location.segment) << "it is gone on with";
     const auto other = files_.open_writer();
-    EXPECT_FALSE(other->has_no_writer(location.segment));
-    EXPECT_EQ(other->lock_segment(location.segment).error(), Error::busy);
+    EXPECT_FALSE(has_no_writer(files_.directory(), location.segment));
+    EXPECT_EQ(SegmentLock::of_segment(files_.directory(), location.segment).error(), Error::busy);
     const auto third = append(*other, "third", "value");
     ASSERT_TRUE(third.ok());
     EXPECT_NE(third->location.segment, location.segment) << "by one writer only";
@@ -206,7 +207,7 @@ TEST_F(WriterTest, WritersWithDifferentLockFilesUseSegmentsOfTheirOwn) {
     const auto mine = append(files_.writer(), "mine", "value");
     ASSERT_TRUE(files_.directory().remove_file(kLockFileName).ok());
     const auto other = files_.open_writer();
-    EXPECT_FALSE(other->has_no_writer(mine->location.segment));
+    EXPECT_FALSE(has_no_writer(files_.directory(), mine->location.segment));
     const auto theirs = append(*other, "theirs", "value");
     ASSERT_TRUE(theirs.ok());
     EXPECT_NE(theirs->location.segment, mine->location.segment);
@@ -281,9 +282,11 @@ TEST_F(WriterTest, MarkingSaysWhatASearchIsToMakeOfARecord) {
         return read.header.state;
     };
     EXPECT_EQ(state(), RecordState::live);
-    EXPECT_TRUE(files_.writer().mark(record->location, stamp + 1, RecordState::removed).ok());
+    EXPECT_TRUE(
+        mark_state(files_.directory(), {record->location, stamp + 1}, RecordState::removed).ok());
     EXPECT_EQ(state(), RecordState::live) << "another record is meant";
-    EXPECT_TRUE(files_.writer().mark(record->location, stamp, RecordState::removed).ok());
+    EXPECT_TRUE(
+        mark_state(files_.directory(), {record->location, stamp}, RecordState::removed).ok());
     EXPECT_EQ(state(), RecordState::removed);
 }
 
@@ -291,7 +294,7 @@ TEST_F(WriterTest, MarkingAPlaceInTheMiddleOfAValueChangesNothing) {
     const std::string value(5000, 'v');
     const auto record = append(files_.writer(), "key", value);
     const Location inside = {record->location.segment, record->location.offset + 1024};
-    EXPECT_TRUE(files_.writer().mark(inside, stamp_, RecordState::unused).ok());
+    EXPECT_TRUE(mark_state(files_.directory(), {inside, stamp_}, RecordState::unused).ok());
     EXPECT_TRUE(readable(record->location, "key", value));
 }
 
@@ -327,13 +330,14 @@ TEST_F(WriterTest, ThreadsShareASegmentWithoutOverlap) {
 
 TEST_F(WriterTest, TheEvictionLockExcludesOtherThreadsToo) {
     {
-        const auto held = files_.writer().lock_eviction();
+        const auto held = lock_eviction(files_.directory());
         ASSERT_TRUE(held.ok());
-        std::thread other([&] { EXPECT_EQ(files_.writer().lock_eviction().error(), Error::busy); });
+        std::thread other(
+            [&] { EXPECT_EQ(lock_eviction(files_.directory()).error(), Error::busy); });
         other.join();
-        EXPECT_EQ(files_.open_writer()->lock_eviction().error(), Error::busy) << "still held";
+        EXPECT_EQ(lock_eviction(files_.directory()).error(), Error::busy) << "still held";
     }
-    EXPECT_TRUE(files_.open_writer()->lock_eviction().ok());
+    EXPECT_TRUE(lock_eviction(files_.directory()).ok());
 }
 
 // A child must not write where its parent writes.
@@ -366,11 +370,11 @@ TEST_F(WriterTest, AForkedChildTakesASegmentOfItsOwn) {
 TEST_F(WriterTest, OnlyThatMuchOfTheIndexIsTakenAtOnceAsItIsWorth) {
     Index &index = files_.index();
     const std::uint64_t before = use().bytes;
-    ASSERT_TRUE(files_.writer().grow_index(index, 1).ok());
+    ASSERT_TRUE(files_.account().grow_index(index, 1).ok());
     EXPECT_EQ(use().bytes, before + index_size(2) - index_size(1));
     // A level of two megabytes is not worth it with a limit of eight.
     ASSERT_TRUE(index.grow_for(1).ok()) << "the page of the level that was just added";
-    ASSERT_TRUE(files_.writer().grow_index(index, 1).ok());
+    ASSERT_TRUE(files_.account().grow_index(index, 1).ok());
     EXPECT_EQ(use().bytes, before + index_size(2) - index_size(1) + 3 * kPage);
     const Slot slot = Slot::make({1, 64}, 0, Slot::tag_of(1));
     for (unsigned i = 0; i < 3 * kSlotsPerBucket; ++i) EXPECT_TRUE(index.insert(1, slot).ok()) << i;
@@ -379,9 +383,9 @@ TEST_F(WriterTest, OnlyThatMuchOfTheIndexIsTakenAtOnceAsItIsWorth) {
 }
 
 TEST_F(WriterTest, NobodyMakesRoomForAnIndexThatIsLargerThanItIsWorth) {
-    while (files_.writer().grow_index(files_.index(), 1).ok()) {
+    while (files_.account().grow_index(files_.index(), 1).ok()) {
     }
-    EXPECT_EQ(files_.writer().grow_index(files_.index(), 1).error(), Error::too_large);
+    EXPECT_EQ(files_.account().grow_index(files_.index(), 1).error(), Error::too_large);
 }
 
 }  // namespace

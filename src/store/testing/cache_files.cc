@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "store/index_file.h"
+#include "store/marks.h"
 #include "store/segment_format.h"
 
 namespace cairn::testing {
@@ -26,11 +27,11 @@ T must(Result<T> result) {
 
 CacheFiles::CacheFiles(std::uint64_t limit_bytes)
     : directory_(must(Directory::open(scratch_.path()))),
-      identity_(identity_for_new_index(directory_, kNewestFormat, 1, kName)),
-      limit_bytes_(limit_bytes) {
+      identity_(identity_for_new_index(directory_, kNewestFormat, 1, kName)) {
     if (!create_index_file(directory_, identity_, Replace::no).ok()) std::abort();
     index_ = open_index();
     reader_ = std::make_unique<RecordReader>(directory_);
+    account_ = std::make_unique<Account>(directory_, space_limits(limit_bytes));
     writer_ = open_writer();
 }
 
@@ -49,7 +50,7 @@ std::unique_ptr<Index> CacheFiles::open_index(Access access) const {
 }
 
 std::unique_ptr<Writer> CacheFiles::open_writer() const {
-    return std::make_unique<Writer>(directory_, writer_limits(limit_bytes_));
+    return std::make_unique<Writer>(directory_, *account_);
 }
 
 Writer::Appended CacheFiles::append(std::string_view key, std::string_view value,
@@ -88,11 +89,11 @@ Location CacheFiles::put(std::string_view key, std::string_view value) {
             publish(*index_, hash, slot, PublishPolicy::replace, stamp, examiner(key));
         if (published.ok() && published->outcome == Published::Outcome::replaced) {
             const PublishedSlot &older = published->other;
-            (void)writer_->give_up(older.slot.location(), older.stamp_ns, GivenUp::replaced,
-                                   index_->counter(Counter::boot).load());
+            (void)mark_given_up(directory_, {older.slot.location(), older.stamp_ns},
+                                GivenUp::replaced, index_->counter(Counter::boot).load());
         }
         if (published.ok()) return record.location;
-        if (published.error() != Error::full || !writer_->grow_index(*index_, hash).ok())
+        if (published.error() != Error::full || !account_->grow_index(*index_, hash).ok())
             std::abort();
     }
 }

@@ -14,6 +14,7 @@
 
 #include "os/file.h"
 #include "os/testing/scratch.h"
+#include "store/account.h"
 #include "store/index.h"
 #include "store/publish.h"
 #include "store/record_reader.h"
@@ -33,6 +34,7 @@ class CacheFiles {
     // The index that has the name now.
     Index &index();
     RecordReader &reader() { return *reader_; }
+    Account &account() { return *account_; }
     Writer &writer() { return *writer_; }
 
     // A second object for the index, as another process would have.
@@ -64,8 +66,8 @@ class CacheFiles {
     std::unique_ptr<Index> index_;
     std::vector<std::unique_ptr<Index>> former_;  // somebody may still use them
     std::unique_ptr<RecordReader> reader_;
+    std::unique_ptr<Account> account_;
     std::unique_ptr<Writer> writer_;
-    std::uint64_t limit_bytes_;
 };
 
 }  // namespace cairn::testing

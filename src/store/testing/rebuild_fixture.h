@@ -25,7 +25,7 @@ class RebuildTest : public ::testing::Test {
         EXPECT_NE(files_.index().counter(Counter::rebuild).load(), 0u);
     }
     Result<bool> rebuild(std::uint64_t deadline_ns = UINT64_MAX) {
-        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.writer(),
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                         nullptr);
         auto done = rebuild.step(deadline_ns);
         recovered_ = rebuild.recovered();

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "store/account.h"
+
+#include <algorithm>
+
+namespace cairn {
+namespace {
+
+constexpr std::uint64_t kSegmentBytesMin = 64 * 1024;
+// Half of what a slot can address, so that one eviction does not take long.
+constexpr std::uint64_t kSegmentBytesMax = (std::uint64_t{1} << kOffsetBits) * kRecordAlignment / 2;
+// A segment has at most this part of the limit.
+constexpr std::uint64_t kSegmentsPerLimit = 64;
+// Left for small files beside index and segments, and for the blocks of the directory itself.
+constexpr std::uint64_t kMarginBytes = 64 * 1024;
+
+}  // namespace
+
+SpaceLimits space_limits(std::uint64_t limit_bytes, WhenFull when_full) {
+    const std::uint64_t share = limit_bytes / kSegmentsPerLimit;
+    std::uint64_t size = kSegmentBytesMin;
+    while (size < kSegmentBytesMax && size * 2 <= share) size *= 2;
+    if (when_full == WhenFull::refuse) {
+        const std::uint64_t copies = limit_bytes - std::min(kMarginBytes, share);
+        return {limit_bytes, size, copies, copies - std::min(size, share), UINT64_MAX};
+    }
+    const std::uint64_t copies = limit_bytes - kMarginBytes;
+    return {limit_bytes, size, copies, copies - size, copies - 3 * size};
+}
+
+Result<DiskUse> Account::measure_and_note() {
+    TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
+    pressed_.store(use.bytes > limits_.pressed_bytes, std::memory_order_relaxed);
+    return use;
+}
+
+// Far from the limit, without the lock: each process takes one step at a time, and an eighth of the
+// limit holds 64 steps. Near the limit, one process at a time.
+Result<Account::Space> Account::take(Index &index) {
+    if (!pressed()) {  // else it is near, most likely
+        TRY_ASSIGN(DiskUse use, measure_and_note());
+        if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
+            return Space{std::move(use), std::nullopt};
+        }
+    }
+    return lock_space(index);
+}
+
+// Trims what others appended to the index file, so that it does not cause evictions.
+Result<Account::Space> Account::lock_space(Index &index) {
+    TRY_ASSIGN(ByteLock lock, space_lock_.acquire(directory_, kSpaceByte));
+    (void)index.trim();
+    TRY_ASSIGN(DiskUse use, measure_and_note());
+    return Space{std::move(use), std::move(lock)};
+}
+
+Status Account::measure(Index &index) {
+    TRY_ASSIGN(const DiskUse use, measure_and_note());
+    if (use.bytes <= limits_.limit_bytes) return {};
+    TRY_ASSIGN(const Space space, lock_space(index));
+    if (space.use.bytes > limits_.limit_bytes) return Error::full;
+    return {};
+}
+
+// An index may take a sixteenth of the limit, in levels, and the store evicts for it. Beyond that,
+// and near the limit, it takes single pages of space that is free.
+Status Account::grow_index(Index &index, std::uint64_t hash, Purpose purpose) {
+    TRY_ASSIGN(const Space space, lock_space(index));
+    TRY_ASSIGN(const FileInfo file, index.file().info());
+    const std::uint64_t worth = limits_.limit_bytes / 16;
+    const auto fits = [&](std::uint64_t bytes) {
+        return space.use.bytes + bytes <= allowed_bytes(purpose);
+    };
+    const std::uint64_t page = index.growth_bytes_for(hash);
+    const std::uint64_t level = index.growth_bytes();
+    if (page > kPage && level <= worth && fits(level)) return index.grow();
+    const bool is_worth_it = file.disk_bytes + page <= worth;
+    if (page == 0 || (pressed() && !is_worth_it)) return Error::too_large;
+    if (!fits(page)) return is_worth_it ? Error::full : Error::too_large;
+    const Status grown = index.grow_for(hash);
+    return grown.error() == Error::unsupported ? Status(Error::too_large) : grown;
+}
+
+Status Account::make_file(Index &index, std::uint64_t size, const std::function<Status()> &make) {
+    TRY_ASSIGN(const Space space, lock_space(index));
+    // A cache whose limit was just lowered is evicting for as long as it takes.
+    const bool is_below = space.use.bytes <= limits_.limit_bytes;
+    const std::uint64_t after = space.use.bytes + align_up(size, kPage);
+    if (is_below && after > limits_.limit_bytes) return Error::full;
+    return make();
+}
+
+}  // namespace cairn

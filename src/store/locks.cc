@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "store/locks.h"
+
+#include "os/environment.h"
+#include "store/segment_format.h"
+#include "store/space.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::uint64_t kOwnerByte = 0;  // of a segment file
+constexpr unsigned kPatienceUs = 4'000;
+constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
+
+Result<ByteLock> acquire_byte(const Directory &directory, std::uint64_t byte,
+                              std::uint64_t patience_us) {
+    TRY_ASSIGN(File file, directory.open_or_make_file(kLockFileName));
+    return ByteLock::acquire(std::make_shared<const File>(std::move(file)), byte, patience_us);
+}
+
+}  // namespace
+
+Result<ByteLock> PatientLock::acquire(const Directory &directory, std::uint64_t byte) {
+    const bool impatient = monotonic_ns() < impatient_until_ns_.load(std::memory_order_relaxed);
+    auto lock = acquire_byte(directory, byte, impatient ? 0 : kPatienceUs);
+    if (lock.ok() && impatient) impatient_until_ns_.store(0);
+    if (!lock.ok() && !impatient) impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
+    return lock;
+}
+
+Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patience_us) {
+    return acquire_byte(directory, kEvictionByte, patience_us);
+}
+
+SegmentLock::~SegmentLock() {
+    // Unlock before closing: a child of fork() may have the descriptors, too.
+    if (file_.valid()) file_.unlock(kOwnerByte);
+    if (lock_file_.valid()) lock_file_.unlock(kFirstSegmentByte + segment_);
+}
+
+Status SegmentLock::hold(File file) {
+    file_ = std::move(file);
+    TRY_ASSIGN(const bool locked, file_.try_lock(kOwnerByte, LockKind::exclusive));
+    if (locked) return {};
+    TRY_ASSIGN(const bool written, file_.is_locked(kOwnerByte, LockKind::shared));
+    return written ? Status(Error::busy) : Status();
+}
+
+Result<SegmentLock> SegmentLock::of_number(const Directory &directory, std::uint32_t segment) {
+    TRY_ASSIGN(File lock_file, directory.open_or_make_file(kLockFileName));
+    TRY_ASSIGN(const bool locked,
+               lock_file.try_lock(kFirstSegmentByte + segment, LockKind::exclusive));
+    if (!locked) return Error::busy;
+    return SegmentLock(std::move(lock_file), segment);
+}
+
+Result<SegmentLock> SegmentLock::of_segment(const Directory &directory, std::uint32_t segment) {
+    TRY_ASSIGN(SegmentLock lock, of_number(directory, segment));
+    TRY_ASSIGN(File file, directory.open_file(segment_file_name(segment), Access::read_write));
+    TRY(lock.hold(std::move(file)));
+    return lock;
+}
+
+bool has_no_writer(const Directory &directory, std::uint32_t segment) {
+    const auto lock_file = directory.open_or_make_file(kLockFileName);
+    if (!lock_file.ok()) return false;
+    const auto numbered = lock_file->is_locked(kFirstSegmentByte + segment, LockKind::exclusive);
+    if (!numbered.ok() || numbered.value()) return false;
+    const auto file = directory.open_file(segment_file_name(segment), Access::read_only);
+    if (file.error() == Error::denied) {  // who may not open it writes nothing
+        return directory.is_unreadable(segment_file_name(segment));
+    }
+    if (!file.ok()) return false;
+    const auto locked = file->is_locked(kOwnerByte, LockKind::shared);
+    return locked.ok() && !locked.value();
+}
+
+}  // namespace cairn

@@ -1,0 +1,61 @@
+// The locks of a cache on bytes of its lock file (store/space.h). The kernel releases those of a
+// process that dies.
+// SPDX-License-Identifier: MIT
+//
+// Thread safety: any thread. Each lock has a file description of its own, so it excludes other
+// threads, too, and children of fork().
+// Failure: busy: another one has the lock; else as the kernel says.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/result.h"
+#include "os/byte_lock.h"
+#include "os/file.h"
+
+namespace cairn {
+
+// Waits for a lock that others hold for moments. After one who was stopped while he held it, waits
+// only once a second.
+class PatientLock {
+  public:
+    Result<ByteLock> acquire(const Directory &directory, std::uint64_t byte);
+
+  private:
+    std::atomic<std::uint64_t> impatient_until_ns_ = 0;
+};
+
+// For all who retire segments, or lead slots to records of segments without a writer.
+Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patience_us = 0);
+
+// Keeps other writers and the evictor away from a segment.
+//
+// Holds the segment's byte of the lock file, and the first byte of the segment. The second excludes
+// processes with another lock file, after one was deleted by hand. A broker lends its clients the
+// segments for reading, but never the lock file. So a client can at most lock the segment's first
+// byte in shared mode, which excludes nobody.
+class SegmentLock {
+  public:
+    SegmentLock(SegmentLock &&) = default;
+    ~SegmentLock();
+    // Locks a number for a segment that is still to be made. busy: it has a writer.
+    static Result<SegmentLock> of_number(const Directory &directory, std::uint32_t segment);
+    // Locks a segment. busy: it has a writer.
+    static Result<SegmentLock> of_segment(const Directory &directory, std::uint32_t segment);
+    // Locks the file of that number, too.
+    Status hold(File file);
+    const File &file() const { return file_; }
+
+  private:
+    SegmentLock(File lock_file, std::uint32_t segment)
+        : lock_file_(std::move(lock_file)), segment_(segment) {}
+
+    File lock_file_;
+    std::uint32_t segment_;
+    File file_;
+};
+// Whether nobody holds a segment's lock. False in doubt.
+bool has_no_writer(const Directory &directory, std::uint32_t segment);
+
+}  // namespace cairn

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "store/marks.h"
+
+#include <array>
+
+#include "store/segment_format.h"
+
+namespace cairn {
+namespace {
+
+Status change_record(const Directory &directory, const RecordId &record, std::size_t offset,
+                     Bytes bytes) {
+    const Location location = record.location;
+    const auto file = directory.open_file(segment_file_name(location.segment), Access::read_write);
+    if (file.error() == Error::not_found) return {};
+    if (!file.ok()) return file.error();
+    std::array<std::byte, kRecordHeaderSize> head = {};
+    TRY_ASSIGN(const std::size_t count, file->read_at(location.offset, head));
+    const auto header = parse_record_header(head);
+    if (count < head.size() || !header || header->stamp_ns != record.stamp_ns) return {};
+    const Bytes pieces[] = {bytes};
+    return file->write_at(location.offset + offset, pieces);
+}
+
+}  // namespace
+
+Status mark_state(const Directory &directory, const RecordId &record, RecordState state) {
+    const auto octet = static_cast<std::byte>(state);
+    return change_record(directory, record, kRecordStateOffset, Bytes(&octet, 1));
+}
+
+Status mark_given_up(const Directory &directory, const RecordId &record, GivenUp reason,
+                     std::uint64_t boot) {
+    return change_record(directory, record, kRecordGivenUpOffset, given_up_bytes(reason, boot));
+}
+
+Status mark_moved(const Directory &directory, const RecordId &record) {
+    return change_record(directory, record, kRecordUnmovedOffset, Bytes(&kMoved, 1));
+}
+
+}  // namespace cairn

@@ -30,18 +30,19 @@ SpaceLimits space_limits(std::uint64_t limit_bytes, WhenFull when_full) {
 
 Result<DiskUse> Account::measure_and_note() {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
-    pressed_.store(use.bytes > limits_.pressed_bytes, std::memory_order_relaxed);
+    used_bytes_.store(use.bytes, std::memory_order_relaxed);
     return use;
 }
 
 // Far from the limit, without the lock: each process takes one step at a time, and an eighth of the
 // limit holds 64 steps. Near the limit, one process at a time.
 Result<Account::Space> Account::take(Index &index) {
-    if (!pressed()) {  // else it is near, most likely
+    const auto is_far = [&](std::uint64_t bytes) {
+        return bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put);
+    };
+    if (is_far(used_bytes_.load(std::memory_order_relaxed))) {  // else it is near, most likely
         TRY_ASSIGN(DiskUse use, measure_and_note());
-        if (use.bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put)) {
-            return Space{std::move(use), std::nullopt};
-        }
+        if (is_far(use.bytes)) return Space{std::move(use), std::nullopt};
     }
     return lock_space(index);
 }

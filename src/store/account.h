@@ -9,6 +9,7 @@
 // kernel says.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -52,7 +53,14 @@ class Account {
         return purpose == Purpose::copy ? limits_.copy_bytes : limits_.put_bytes;
     }
     // Whether so little space was left that the store should evict, when somebody last measured.
-    bool pressed() const { return pressed_.load(std::memory_order_relaxed); }
+    bool pressed() const {
+        return used_bytes_.load(std::memory_order_relaxed) > limits_.pressed_bytes;
+    }
+    // That a file of this size is gone, without measuring.
+    void note_freed(std::uint64_t bytes) {
+        std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
+        used_bytes_.store(used - std::min(used, bytes), std::memory_order_relaxed);
+    }
     // Measures now. full: the files hold more than the limit.
     Status measure(Index &index);
 
@@ -77,7 +85,7 @@ class Account {
 
     const Directory &directory_;
     const SpaceLimits limits_;
-    std::atomic<bool> pressed_ = false;
+    std::atomic<std::uint64_t> used_bytes_ = 0;  // when somebody last measured
     PatientLock space_lock_;
 };
 

@@ -178,7 +178,9 @@ bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     TRY(sync_copies(directory_, index));
+    const auto file = directory_.info(segment_file_name(segment));
     TRY_ASSIGN(const auto discarded, retire_segment(directory_, index, segment));
+    if (discarded && file.ok()) account_.note_freed(file->disk_bytes);
     if (discarded) discard(*discarded, wait);
     index.counter(Counter::victim).store(0);
     planned_victim_.reset();

@@ -2,6 +2,11 @@
 #include "store/account.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "store/index_format.h"
+#include "store/record.h"
+#include "store/slot.h"
 
 namespace cairn {
 namespace {
@@ -34,25 +39,26 @@ Result<DiskUse> Account::measure_and_note() {
     return use;
 }
 
-// Far from the limit, without the lock: each process takes one step at a time, and an eighth of the
-// limit holds 64 steps. Near the limit, one process at a time.
+// Far from the limit, without the locks: each writer takes one step at a time, and an eighth of the
+// limit holds 64 steps. Near the limit, one writer at a time.
 Result<Account::Space> Account::take(Index &index) {
     const auto is_far = [&](std::uint64_t bytes) {
         return bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put);
     };
     if (is_far(used_bytes_.load(std::memory_order_relaxed))) {  // else it is near, most likely
         TRY_ASSIGN(DiskUse use, measure_and_note());
-        if (is_far(use.bytes)) return Space{std::move(use), std::nullopt};
+        if (is_far(use.bytes)) return Space{std::move(use), {}, {}};
     }
     return lock_space(index);
 }
 
 // Trims what others appended to the index file, so that it does not cause evictions.
 Result<Account::Space> Account::lock_space(Index &index) {
+    std::unique_lock thread_lock(mutex_.get());
     TRY_ASSIGN(ByteLock lock, space_lock_.acquire(directory_, kSpaceByte));
     (void)index.trim();
     TRY_ASSIGN(DiskUse use, measure_and_note());
-    return Space{std::move(use), std::move(lock)};
+    return Space{std::move(use), std::move(thread_lock), std::move(lock)};
 }
 
 Status Account::measure(Index &index) {

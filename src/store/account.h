@@ -9,14 +9,17 @@
 // kernel says.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "base/result.h"
+#include "os/byte_lock.h"
 #include "os/file.h"
+#include "os/per_process.h"
 #include "store/index.h"
 #include "store/locks.h"
 #include "store/space.h"
@@ -56,18 +59,15 @@ class Account {
     bool pressed() const {
         return used_bytes_.load(std::memory_order_relaxed) > limits_.pressed_bytes;
     }
-    // That a file of this size is gone, without measuring.
-    void note_freed(std::uint64_t bytes) {
-        std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
-        used_bytes_.store(used - std::min(used, bytes), std::memory_order_relaxed);
-    }
     // Measures now. full: the files hold more than the limit.
     Status measure(Index &index);
 
-    // What the files hold, and the lock under which one step more of a segment may be taken. No
-    // lock: the limit is far. REQUIRES: one thread of a process at a time.
+    // What the files hold, and the locks under which one step more of a segment may be taken. No
+    // locks: the limit is far. REQUIRES: each writer takes one step at a time. (A process has two
+    // writers while it compresses.)
     struct Space {
         DiskUse use;
+        std::unique_lock<Mutex> thread_lock;
         std::optional<ByteLock> lock;
     };
     Result<Space> take(Index &index);
@@ -85,6 +85,8 @@ class Account {
 
     const Directory &directory_;
     const SpaceLimits limits_;
+    // Threads of a process wait for one another as long as it takes, and only then for others.
+    PerProcess<Mutex> mutex_;
     std::atomic<std::uint64_t> used_bytes_ = 0;  // when somebody last measured
     PatientLock space_lock_;
 };

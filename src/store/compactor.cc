@@ -6,7 +6,6 @@
 
 #include "base/guarded.h"
 #include "os/environment.h"
-#include "store/relocation.h"
 #include "store/segment_format.h"
 #include "store/space.h"
 
@@ -129,8 +128,9 @@ Status Compactor::compact(Index &index, Work &work, std::uint32_t segment) {
         if (!locked.ok()) return is_passed_by ? Status() : Status(locked.error());
         lock.emplace(std::move(locked.value()));
     }
-    reader_.segments().forget_deleted();  // one of them may have had this number
     return guarded([&]() -> Status {
+        // The open one may be a deleted file whose number is in use again.
+        TRY(reader_.segments().reopen(segment));
         TRY(copy_all(index, work, *lock, segment));
         return finish(index, *lock, segment);
     });

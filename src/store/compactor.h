@@ -16,10 +16,11 @@
 //    rebuild puts another one in its place under that lock.
 //
 // Why no removed entry comes back: relocation.h says what becomes of the copy that a dying process
-// leaves. An original and its copy have the same stamp; a rebuild takes either, and neither if one of
-// them is dead.
+// leaves. An original and its copy have the same stamp; a rebuild takes either, and neither if one
+// of them is dead.
 //
-// Thread safety: any thread; stop() comes last. A child of fork() may go on.
+// Thread safety: any thread; stop() comes last. A child of fork() may go on; in one that was made
+// while the thread was mapping a level, it may do nothing.
 // Failure: an entry that cannot be copied stays where it is. The next finished segment makes the
 // compactor try again.
 #pragma once

@@ -46,7 +46,6 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     if (planned_victim_ != victim) {
         TRY_ASSIGN(const std::uint64_t size_bytes, readable_bytes(segment));
         if (size_bytes == 0) drop_all(index, segment);
-        reader_.segments().forget_deleted();  // one of them may have had this number
         scan_.emplace(index.identity().cache_id, segment, size_bytes);
         plan_.clear();
         planned_victim_ = victim;
@@ -66,7 +65,8 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
         if (entry.keep) {
-            copy(index, entry);
+            // Others take space, or have deleted the copy: the entry stays where it is.
+            if (copy(index, entry).error() == Error::busy) return Progress::busy;
         } else {
             evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
         }
@@ -104,7 +104,7 @@ Result<std::uint64_t> Evictor::readable_bytes(std::uint32_t segment) {
     const auto file = directory_.info(segment_file_name(segment));
     if (file.error() == Error::not_found) return std::uint64_t{0};
     if (!file.ok()) return file.error();
-    const bool is_denied = reader_.segments().open(segment).error() == Error::denied;
+    const bool is_denied = reader_.segments().reopen(segment).error() == Error::denied;
     if (is_denied && !reader_.segments().is_unreadable(segment)) return Error::denied;
     return is_denied ? 0 : file->size_bytes;
 }
@@ -148,18 +148,22 @@ Status Evictor::plan_more(Index &index) {
     return {};
 }
 
-void Evictor::copy(Index &index, const Planned &entry) {
+// Evicts the entry if it cannot be copied. busy: nothing was done.
+Status Evictor::copy(Index &index, const Planned &entry) {
     const ReadRecord record =
         reader_.read_any(index.identity().cache_id, entry.location, RecordReader::Form::stored);
     if (record.outcome != ReadOutcome::found) {
-        return evict(index, entry.key_hash, entry.location, Ghost::Kind::damaged);
+        evict(index, entry.key_hash, entry.location, Ghost::Kind::damaged);
+        return {};
     }
     RecordHeader header = record.header;
     header.copied = true;
     const Status moved = relocate(directory_, index, writer_,
                                   {entry.location, header, record.blob->key(), record.blob->value(),
-                                   Writer::Purpose::copy, hits_after_copy});
-    if (!moved.ok()) evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
+                                   Account::Purpose::copy, hits_after_copy});
+    if (!moved.ok() && moved.error() != Error::busy)
+        evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
+    return moved;
 }
 
 // Its ghost comes first: a process that dies in between leaves an entry with a ghost, and nobody
@@ -178,9 +182,7 @@ bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     TRY(sync_copies(directory_, index));
-    const auto file = directory_.info(segment_file_name(segment));
     TRY_ASSIGN(const auto discarded, retire_segment(directory_, index, segment));
-    if (discarded && file.ok()) account_.note_freed(file->disk_bytes);
     if (discarded) discard(*discarded, wait);
     index.counter(Counter::victim).store(0);
     planned_victim_.reset();

@@ -18,10 +18,12 @@ class EvictorTest : public ::testing::Test {
     using Progress = Evictor::Progress;
     // An evictor with a writer of its own, as another process would have.
     struct Process {
-        Process(testing::CacheFiles &files, RecordReader &reader, const Policy &policy)
-            : writer(files.open_writer()),
+        Process(const testing::CacheFiles &files, RecordReader &reader, const Policy &policy)
+            : account(files.directory(), files.account().limits()),
+              writer(std::make_unique<Writer>(files.directory(), account)),
               ghosts(files.directory()),
-              evictor(files.directory(), reader, files.account(), *writer, ghosts, policy) {}
+              evictor(files.directory(), reader, account, *writer, ghosts, policy) {}
+        Account account;
         std::unique_ptr<Writer> writer;
         Ghosts ghosts;
         Evictor evictor;
@@ -92,6 +94,27 @@ TEST_F(EvictorTest, OneThatWasOnlyNamedIsLookedAtAnew) {
     EXPECT_NE(victim(), active);
 }
 
+// It was worth keeping before, and is worth it a moment later.
+TEST_F(EvictorTest, WhatCannotBeCopiedAtTheMomentIsNotEvicted) {
+    testing::CacheFiles full(4 << 20);  // near its limit, where copies need the lock
+    for (int i = 0; i < 850; ++i) full.put(std::to_string(i), std::string(4000, 'v'));
+    full.writer().release_segment();
+    full.index().for_each([](Index::Place place, Slot) {
+        Index::count_hit(place.word);
+        return false;
+    });
+    Process process(full, full.reader(), *policy_by_name("lru"));
+    const auto step = [&] { return process.evictor.step(full.index(), 100'000'000).value(); };
+    ASSERT_EQ(step(), Progress::some);
+    const auto others = full.directory().open_or_make_file(kLockFileName);
+    ASSERT_TRUE(others.ok() && others->try_lock(kSpaceByte, LockKind::exclusive).value());
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(step(), i == 0 ? Progress::retired : Progress::busy);
+    EXPECT_EQ(process.evictor.evicted(), 0u);
+    for (int i = 0; i < 850; ++i) ASSERT_TRUE(full.get(std::to_string(i))) << i;
+    others->unlock(kSpaceByte);
+    EXPECT_EQ(step(), Progress::some);
+}
+
 TEST_F(EvictorTest, ADamagedNameIsNoSegment) {
     fill(600);
     Process other = process();
@@ -131,7 +154,7 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
             return result;
         };
         RecordReader reader(files_.directory());
-        Evictor evictor(files_.directory(), reader, files_.account(), *other.writer, other.ghosts,
+        Evictor evictor(files_.directory(), reader, other.account, *other.writer, other.ghosts,
                         *policy_by_name("fifo"));
         system_calls = &calls;
         for (;;) {
@@ -162,7 +185,7 @@ TEST_F(EvictorTest, NoSegmentGoesBecauseItCannotBeOpenedNow) {
         return -1;
     };
     RecordReader reader(files_.directory());
-    Evictor evictor(files_.directory(), reader, files_.account(), *other.writer, other.ghosts,
+    Evictor evictor(files_.directory(), reader, other.account, *other.writer, other.ghosts,
                     *policy_by_name("fifo"));
     system_calls = &calls;
     EXPECT_EQ(evictor.step(files_.index(), UINT64_MAX).error(), Error::denied);

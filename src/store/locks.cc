@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "store/locks.h"
 
+#include <memory>
+
 #include "os/environment.h"
 #include "store/segment_format.h"
 #include "store/space.h"
@@ -24,7 +26,8 @@ Result<ByteLock> PatientLock::acquire(const Directory &directory, std::uint64_t 
     const bool impatient = monotonic_ns() < impatient_until_ns_.load(std::memory_order_relaxed);
     auto lock = acquire_byte(directory, byte, impatient ? 0 : kPatienceUs);
     if (lock.ok() && impatient) impatient_until_ns_.store(0);
-    if (!lock.ok() && !impatient) impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
+    if (lock.error() == Error::busy && !impatient)
+        impatient_until_ns_.store(monotonic_ns() + kImpatienceNs);
     return lock;
 }
 

@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread safety: any thread. Each lock has a file description of its own, so it excludes other
-// threads, too, and children of fork().
+// threads, too. A child of fork() that was made meanwhile has the description as well: if its
+// parent is killed then, the lock lasts as long as the child.
 // Failure: busy: another one has the lock; else as the kernel says.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "base/result.h"
 #include "os/byte_lock.h"
@@ -26,8 +28,9 @@ class PatientLock {
     std::atomic<std::uint64_t> impatient_until_ns_ = 0;
 };
 
-// For all who retire segments, or lead slots to records of segments without a writer.
-Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patience_us = 0);
+// For all who retire segments, or lead slots to records of segments without a writer. Waits for
+// `patience_us`.
+Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patience_us);
 
 // Keeps other writers and the evictor away from a segment.
 //

@@ -139,7 +139,7 @@ TEST_F(RebuildTest, NoIndexTakesItsPlaceWhileASegmentMayBeRetired) {
     files_.put("key", "stored");
     files_.index().ask_for_rebuild();
     {
-        const auto retiring = lock_eviction(files_.directory());
+        const auto retiring = lock_eviction(files_.directory(), 0);
         ASSERT_TRUE(retiring.ok());
         const Index &before = files_.index();
         const auto done = rebuild();

@@ -42,7 +42,7 @@ TEST_F(RebuildTest, GoesOnWhereItStopped) {
         ASSERT_TRUE(done.ok());
         if (done.value()) break;
         EXPECT_LE(rebuild.bytes_left(), rebuild.bytes_total());
-        EXPECT_TRUE(lock_eviction(files_.directory()).ok()) << "no step leaves it locked";
+        EXPECT_TRUE(lock_eviction(files_.directory(), 0).ok()) << "no step leaves it locked";
         ASSERT_LT(steps, 1000u);
     }
     EXPECT_GT(steps, 10u);

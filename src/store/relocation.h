@@ -1,6 +1,8 @@
-// Takes a segment apart: goes over its entries, copies those that stay and moves their slots, and takes
-// the segment out of the cache. Evictor and Compactor say what becomes of each entry.
+// Takes a segment apart, for the evictor and the compactor.
 // SPDX-License-Identifier: MIT
+//
+// They go over its entries with next_entry(), copy those that stay with relocate(), which has their
+// slots lead to the copies, and take the segment out of the cache with retire_segment().
 //
 // A copy has the stamp of its original, and a byte that says whether the slot has moved to it. So a
 // process may die at any moment:
@@ -16,8 +18,10 @@
 //
 // Thread safety: nobody writes to the segment meanwhile. For relocate() and retire_segment() the
 // caller holds the eviction lock, which excludes other threads, too.
+// Failure: system errors; an entry that was not copied is where it was.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -50,7 +54,7 @@ struct Relocation {
     RecordHeader header;
     Bytes key;
     Bytes value;  // as stored
-    Writer::Purpose purpose;
+    Account::Purpose purpose;
     unsigned (*hits)(unsigned);  // from the original's hit count to the copy's
 };
 // After success the slot leads to the copy, or the entry was replaced or removed meanwhile. busy:

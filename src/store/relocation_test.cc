@@ -37,7 +37,7 @@ class RelocationTest : public ::testing::Test {
         const Bytes key = record.blob->key();
         const Bytes value = record.blob->value();
         return relocate(files_.directory(), files_.index(), files_.writer(),
-                        {from, record.header, key, value, Writer::Purpose::copy, hits});
+                        {from, record.header, key, value, Account::Purpose::copy, hits});
     }
     void move_and_die(Location from) {
         const pid_t child = fork();

@@ -126,7 +126,7 @@ TEST_F(SealTest, ARemovalTakesTheSealOfADeadRebuildAway) {
 TEST_F(SealTest, ChangesGiveInWhileTheRebuildIsStopped) {
     ASSERT_EQ(put(*store_, "key", "older"), Error::none);
     {
-        const auto lock = lock_eviction(*directory_);
+        const auto lock = lock_eviction(*directory_, 0);
         ASSERT_TRUE(lock.ok());
         open_index()->seal();
         EXPECT_EQ(get(*store_, "key"), "older");
@@ -189,7 +189,7 @@ TEST_F(SealTest, APutThatGaveInAfterItHadPublishedHasChangedNothing) {
         const std::string before = get(*store_, key);
         std::optional<Result<ByteLock>> lock;
         set_call([&] {
-            lock.emplace(lock_eviction(*directory_));
+            lock.emplace(lock_eviction(*directory_, 0));
             open_index()->seal();
         });
         EXPECT_EQ(put(*store_, key, "newer"), Error::busy);

@@ -15,6 +15,8 @@ namespace {
 // of a segment to free the other half, so a small factor would never catch up.
 constexpr std::uint64_t kRoomPerByte = 4;
 constexpr std::uint64_t kRoomWorkMin = 32 * 1024;
+// For the eviction lock, which others hold for moments.
+constexpr std::uint64_t kLockPatienceUs = 4'000;
 // Concurrent puts exceed the limit by fewer entries than this. If there are more, recount.
 constexpr std::uint64_t kExcessMax = 64;
 // How often a put begins again because a clear or a later put overtook it.
@@ -191,7 +193,7 @@ Result<std::optional<Writer::Appended>> Store::append(Index &index, const Record
     bool released = false;
     Backoff backoff(kRoomPatienceUs);
     for (unsigned attempt = 0;; ++attempt) {
-        auto record = writer_->append(index, header, key, value, Writer::Purpose::put);
+        auto record = writer_->append(index, header, key, value, Account::Purpose::put);
         if (record.ok()) return std::optional(std::move(*record));
         if (record.error() == Error::busy && wait_for_room(backoff)) continue;
         if (record.error() != Error::full) return record.error();
@@ -237,7 +239,7 @@ Result<bool> Store::is_overtaken(Index &index) {
     Backoff backoff(kRoomPatienceUs);
     while (index.is_named(directory_)) {
         if (!index.is_sealed()) return false;
-        const auto lock = lock_eviction(directory_);
+        const auto lock = lock_eviction(directory_, kLockPatienceUs);
         if (!lock.ok()) {
             const bool is_deleted = lock.error() == Error::not_found;
             if (lock.error() != Error::busy && !is_deleted) return lock.error();
@@ -293,7 +295,9 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
 void Store::evict_some(Index &index, std::uint64_t record_size) {
     if (!account_->pressed()) return;
     flush_hits();
-    (void)evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
+    const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
+    const bool retired = progress.ok() && progress.value() == Evictor::Progress::retired;
+    if (retired) (void)account_->measure(index);
 }
 
 // The first put also starts it for segments that earlier processes left.

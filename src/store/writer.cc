@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "os/environment.h"
 #include "store/index_file.h"
+#include "store/locks.h"
 #include "store/marks.h"
+#include "store/segment_format.h"
 
 namespace cairn {
 namespace {
@@ -74,7 +78,7 @@ void Writer::release_segment() {
 }
 
 Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header, Bytes key,
-                                        Bytes value, Purpose purpose) {
+                                        Bytes value, Account::Purpose purpose) {
     const std::uint64_t size = header.record_size();
     TRY_ASSIGN(const Appended place, choose_location(index, size, purpose));
     const Location location = place.location;
@@ -104,7 +108,7 @@ bool Writer::was_deleted(const Appended &record) {
 }
 
 Result<Writer::Appended> Writer::choose_location(Index &index, std::uint64_t record_size,
-                                                 Purpose purpose) {
+                                                 Account::Purpose purpose) {
     State &state = state_.get();
     const MutexLock lock(state.mutex);
     if (state.active != nullptr) {
@@ -125,7 +129,8 @@ Result<Writer::Appended> Writer::choose_location(Index &index, std::uint64_t rec
 }
 
 // Reserves blocks for the segment up to `end`.
-Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose) {
+Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end,
+                       Account::Purpose purpose) {
     if (end <= segment.reserved()) return {};
     TRY(check_file_size(end));
     TRY_ASSIGN(const auto space, account_.take(index));
@@ -146,7 +151,7 @@ Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end, 
 
 Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index,
                                                                     std::uint64_t record_size,
-                                                                    Purpose purpose) {
+                                                                    Account::Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     if (needed + index_size(1) > account_.allowed_bytes(purpose)) return Error::too_large;
     // If no file may be that large, eviction does not help.
@@ -200,7 +205,7 @@ void Writer::remove_if_torn(std::uint32_t segment) const {
 // Takes over the fullest segment that has room for the record, no writer, and is not the victim.
 std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const DiskUse &use,
                                                          std::uint64_t record_size,
-                                                         Purpose purpose) {
+                                                         Account::Purpose purpose) {
     if (use.bytes + align_up(record_size, kPage) > account_.allowed_bytes(purpose)) return nullptr;
     std::vector<SegmentFile> candidates;
     for (const SegmentFile &file : use.segments) {
@@ -248,7 +253,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::
 Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &index,
                                                                       const DiskUse &use,
                                                                       std::uint64_t record_size,
-                                                                      Purpose purpose) {
+                                                                      Account::Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
     std::uint64_t blocks = std::max(needed, reserve_step(segment_bytes_));
     if (use.bytes + blocks > account_.allowed_bytes(purpose) || !check_file_size(blocks).ok()) {

@@ -8,7 +8,7 @@
 //
 // Thread safety: any thread may append. The mutex is held while a location is chosen, not while
 // bytes are written.
-// Forking: the state is in memory that a child finds zeroed; the child takes a segment of its own.
+// Forking: each process has a state of its own, so a child takes a segment of its own.
 // Failure: no_space, full, too_large, busy, io, ...; nothing is published, and the next append
 // starts afresh.
 #pragma once
@@ -45,11 +45,10 @@ class Writer {
         Location location;
         std::shared_ptr<ActiveSegment> segment;
     };
-    using Purpose = Account::Purpose;
 
     // Writes a record. Fills in the checksums that depend on its location.
     Result<Appended> append(Index &index, const RecordHeader &header, Bytes key, Bytes value,
-                            Purpose purpose);
+                            Account::Purpose purpose);
     // Whether the record's file is deleted: then no other process can find the record.
     static bool was_deleted(const Appended &record);
     // Grows with each segment that we begin to write to.
@@ -64,19 +63,21 @@ class Writer {
         std::shared_ptr<ActiveSegment> active;
     };
 
-    Result<Appended> choose_location(Index &index, std::uint64_t record_size, Purpose purpose);
-    Status reserve(Index &index, ActiveSegment &segment, std::uint64_t end, Purpose purpose);
+    Result<Appended> choose_location(Index &index, std::uint64_t record_size,
+                                     Account::Purpose purpose);
+    Status reserve(Index &index, ActiveSegment &segment, std::uint64_t end,
+                   Account::Purpose purpose);
     Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,
-                                                        Purpose purpose);
+                                                        Account::Purpose purpose);
     Status remove_litter() const;
     void remove_if_torn(std::uint32_t segment) const;
     std::shared_ptr<ActiveSegment> take_over(Index &index, const DiskUse &use,
-                                             std::uint64_t record_size, Purpose purpose);
+                                             std::uint64_t record_size, Account::Purpose purpose);
     std::shared_ptr<ActiveSegment> try_take_over(Index &index, std::uint32_t segment,
                                                  std::uint64_t record_size);
     Result<std::shared_ptr<ActiveSegment>> create_segment(Index &index, const DiskUse &use,
                                                           std::uint64_t record_size,
-                                                          Purpose purpose);
+                                                          Account::Purpose purpose);
 
     // Constant after construction.
     const Directory &directory_;

@@ -25,7 +25,7 @@ class WriterTest : public ::testing::Test {
 
     Result<Writer::Appended> append(Writer &writer, const std::string &key,
                                     const std::string &value,
-                                    Writer::Purpose purpose = Writer::Purpose::put) {
+                                    Account::Purpose purpose = Account::Purpose::put) {
         RecordHeader header;
         header.key_size = static_cast<std::uint32_t>(key.size());
         header.value_size = header.raw_size = static_cast<std::uint32_t>(value.size());
@@ -145,7 +145,7 @@ TEST_F(WriterTest, TheLimitHoldsAtEveryMoment) {
     EXPECT_EQ(refused, Error::full);
     EXPECT_GT(use().bytes, kLimit * 8 / 10) << "and is made use of";
     EXPECT_TRUE(files_.account().pressed());
-    EXPECT_TRUE(append(files_.writer(), "copied", value, Writer::Purpose::copy).ok())
+    EXPECT_TRUE(append(files_.writer(), "copied", value, Account::Purpose::copy).ok())
         << "some room is left for making room";
 }
 
@@ -330,14 +330,14 @@ TEST_F(WriterTest, ThreadsShareASegmentWithoutOverlap) {
 
 TEST_F(WriterTest, TheEvictionLockExcludesOtherThreadsToo) {
     {
-        const auto held = lock_eviction(files_.directory());
+        const auto held = lock_eviction(files_.directory(), 0);
         ASSERT_TRUE(held.ok());
         std::thread other(
-            [&] { EXPECT_EQ(lock_eviction(files_.directory()).error(), Error::busy); });
+            [&] { EXPECT_EQ(lock_eviction(files_.directory(), 0).error(), Error::busy); });
         other.join();
-        EXPECT_EQ(lock_eviction(files_.directory()).error(), Error::busy) << "still held";
+        EXPECT_EQ(lock_eviction(files_.directory(), 0).error(), Error::busy) << "still held";
     }
-    EXPECT_TRUE(lock_eviction(files_.directory()).ok());
+    EXPECT_TRUE(lock_eviction(files_.directory(), 0).ok());
 }
 
 // A child must not write where its parent writes.

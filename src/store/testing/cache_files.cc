@@ -32,7 +32,7 @@ CacheFiles::CacheFiles(std::uint64_t limit_bytes)
     index_ = open_index();
     reader_ = std::make_unique<RecordReader>(directory_);
     account_ = std::make_unique<Account>(directory_, space_limits(limit_bytes));
-    writer_ = open_writer();
+    writer_ = std::make_unique<Writer>(directory_, *account_);
 }
 
 Index &CacheFiles::index() {
@@ -49,8 +49,15 @@ std::unique_ptr<Index> CacheFiles::open_index(Access access) const {
     return must(Index::open(must(directory_.open_file(kIndexFileName, access)), identity_, access));
 }
 
-std::unique_ptr<Writer> CacheFiles::open_writer() const {
-    return std::make_unique<Writer>(directory_, *account_);
+std::shared_ptr<Writer> CacheFiles::open_writer() const {
+    struct Process {
+        Process(const Directory &directory, const SpaceLimits &limits)
+            : account(directory, limits), writer(directory, account) {}
+        Account account;
+        Writer writer;
+    };
+    const auto process = std::make_shared<Process>(directory_, account_->limits());
+    return {process, &process->writer};
 }
 
 Writer::Appended CacheFiles::append(std::string_view key, std::string_view value,
@@ -62,7 +69,7 @@ Writer::Appended CacheFiles::append(std::string_view key, std::string_view value
     header.key_hash = index_->hash(as_bytes(key));
     header.value_check = value_checksum(as_bytes(value));
     return must(
-        writer_->append(*index_, header, as_bytes(key), as_bytes(value), Writer::Purpose::put));
+        writer_->append(*index_, header, as_bytes(key), as_bytes(value), Account::Purpose::put));
 }
 
 Slot CacheFiles::slot_of(std::string_view key, std::string_view value, Location location) const {

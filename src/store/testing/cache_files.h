@@ -34,12 +34,12 @@ class CacheFiles {
     // The index that has the name now.
     Index &index();
     RecordReader &reader() { return *reader_; }
-    Account &account() { return *account_; }
+    Account &account() const { return *account_; }
     Writer &writer() { return *writer_; }
 
     // A second object for the index, as another process would have.
     std::unique_ptr<Index> open_index(Access access = Access::read_write) const;
-    std::unique_ptr<Writer> open_writer() const;
+    std::shared_ptr<Writer> open_writer() const;
     void replace_index(std::unique_ptr<Index> index);
 
     // Writes a record without publishing it; it may be of any age.

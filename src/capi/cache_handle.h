@@ -57,7 +57,8 @@ int result_of(Body body) {
 template <typename Body>
 int call(cairn_cache *handle, bool is_valid, Body body) {
     if (handle == nullptr || !is_valid) return CAIRN_ERROR_INVALID_ARGUMENT;
-    return result_of([&]() -> int { return result_code(body(*handle->cache)); });
+    return guarded([&]() -> int { return result_code(body(*handle->cache)); },
+                   int{CAIRN_ERROR_NO_MEMORY});
 }
 // The same for one that changes entries.
 template <typename Body>

@@ -80,12 +80,10 @@ TEST_F(EvictorTest, ASegmentThatIsLockedForAMomentIsGivenUpToItsEnd) {
 TEST_F(EvictorTest, OneThatWasOnlyNamedIsLookedAtAnew) {
     fill(600);
     files_.put("last", "value");
-    std::uint32_t active = 0;
-    const std::uint64_t hash = files_.index().hash(as_bytes("last"));
-    files_.index().probe(hash, [&](Index::Place, Slot slot) {
-        active = slot.location().segment;
-        return true;
-    });
+    Index::Candidates candidates(files_.index(), files_.index().hash(as_bytes("last")));
+    const auto last = candidates.next();
+    ASSERT_TRUE(last);
+    const std::uint32_t active = last->slot.location().segment;
     // By a process that died then.
     files_.index().counter(Counter::victim).store(std::uint64_t{active} + 1);
     Process other = process();

@@ -463,12 +463,11 @@ bool Index::is_cached(std::uint64_t hash) const {
 }
 
 std::optional<Index::PlacedSlot> Index::slot_at(std::uint64_t hash, Location location) {
-    std::optional<PlacedSlot> found;
-    probe(hash, [&](Place place, Slot slot) {
-        if (!slot.tentative() && slot.location() == location) found = PlacedSlot{place, slot};
-        return found.has_value();
-    });
-    return found;
+    Candidates candidates(*this, hash);
+    while (const auto found = candidates.next()) {
+        if (!found->slot.tentative() && found->slot.location() == location) return found;
+    }
+    return std::nullopt;
 }
 
 void Index::count_hit(std::uint64_t *word) {
@@ -487,10 +486,11 @@ bool Index::drop(Place place, Slot slot) {
 }
 
 void Index::withdraw_tentative(std::uint64_t hash, Location location) {
-    probe(hash, [&](Place place, Slot slot) {
-        if (slot.tentative() && slot.location() == location) drop(place, slot);
-        return false;
-    });
+    Candidates candidates(*this, hash);
+    while (const auto found = candidates.next()) {
+        const Slot slot = found->slot;
+        if (slot.tentative() && slot.location() == location) drop(found->place, slot);
+    }
 }
 
 Status Index::sync() {

@@ -85,21 +85,36 @@ class Index {
         SlotRef ref() const { return SlotRef(*word, mask); }
     };
 
-    // Calls visit(Place, Slot) for each intact slot with the hash's tag until it returns true, and
-    // says whether it did. If it did not, sets `*clean` to whether all slots were intact.
-    template <typename Visit>
-    bool probe(std::uint64_t hash, Visit visit, bool *clean = nullptr);
-
-    // Counts a hit of the entry that probe() found there. Another one may be there by now: the extra hit
+    // Counts a hit of the entry that was found there. Another one may be there by now: the extra hit
     // does no harm.
     static void count_hit(std::uint64_t *word);
 
-    // Whether probe() does not have to wait for the disk now.
+    // Whether Candidates need not wait for the disk now.
     bool is_cached(std::uint64_t hash) const;
 
     struct PlacedSlot {
         Place place;
         Slot slot;
+    };
+    // The intact slots with a hash's tag, one after the other.
+    class Candidates {
+      public:
+        Candidates(Index &index, std::uint64_t hash);
+        // nullopt: there are no more.
+        std::optional<PlacedSlot> next();
+        // Begins again, as after a change.
+        void restart();
+        // Whether all slots were intact where those of the hash can be.
+        bool is_clean() const;
+
+      private:
+        Index &index_;
+        const std::uint64_t hash_;
+        unsigned level_count_ = 0;
+        unsigned level_ = 0;              // looked at now; those above it were
+        std::uint64_t *slots_ = nullptr;  // of its bucket
+        BucketMasks masks_;
+        std::uint32_t left_ = 0;  // a bit for each of them that is still to be looked at
     };
     // The published slot that leads to a location, if there is one.
     std::optional<PlacedSlot> slot_at(std::uint64_t hash, Location location);
@@ -282,30 +297,44 @@ class Index {
     Mutex map_mutex_;
 };
 
-template <typename Visit>
-bool Index::probe(std::uint64_t hash, Visit visit, bool *clean) {
-    const std::uint32_t tag = Slot::tag_of(hash);
-    const unsigned count = levels();
-    for (unsigned i = count; i-- > 0;) __builtin_prefetch(bucket(levels_[i], hash));
-    for (unsigned i = count; i-- > 0;) {
-        std::uint64_t *slots = bucket(levels_[i], hash);
-        for (std::uint32_t left = BucketScan::slots_with_tag(slots, tag); left != 0;
-             left &= left - 1) {
-            const auto j = static_cast<std::size_t>(std::countr_zero(left));
-            const Place place{slots + j, rank(i, j), masks_of(levels_[i], slots).of(j)};
-            const Slot slot(place.ref().load());
-            if (slot.tag() != tag || slot.word() == kEmptySlot || !slot.intact()) continue;
-            if (visit(place, slot)) return true;
-        }
+inline Index::Candidates::Candidates(Index &index, std::uint64_t hash)
+    : index_(index), hash_(hash) {
+    restart();
+    for (unsigned i = level_count_; i-- > 0;) {
+        __builtin_prefetch(index.bucket(index.levels_[i], hash));
     }
-    if (clean != nullptr) {
-        *clean = true;
-        for (unsigned i = 0; i < count; ++i) {
-            const std::uint64_t *const slots = bucket(levels_[i], hash);
-            *clean &= BucketScan::all_intact(slots, masks_of(levels_[i], slots));
+}
+
+inline void Index::Candidates::restart() {
+    level_ = level_count_ = index_.levels();
+    left_ = 0;
+}
+
+inline std::optional<Index::PlacedSlot> Index::Candidates::next() {
+    for (;;) {
+        while (left_ == 0) {
+            if (level_ == 0) return std::nullopt;
+            const Level &level = index_.levels_[--level_];
+            slots_ = index_.bucket(level, hash_);
+            masks_ = index_.masks_of(level, slots_);
+            left_ = BucketScan::slots_with_tag(slots_, Slot::tag_of(hash_));
         }
+        const auto i = static_cast<std::size_t>(std::countr_zero(left_));
+        left_ &= left_ - 1;
+        const Place place{slots_ + i, rank(level_, i), masks_.of(i)};
+        const Slot slot(place.ref().load());
+        const bool is_one = slot.tag() == Slot::tag_of(hash_) && slot.word() != kEmptySlot;
+        if (is_one && slot.intact()) return PlacedSlot{place, slot};
     }
-    return false;
+}
+
+inline bool Index::Candidates::is_clean() const {
+    for (unsigned i = 0; i < level_count_; ++i) {
+        const Level &level = index_.levels_[i];
+        const std::uint64_t *const slots = index_.bucket(level, hash_);
+        if (!BucketScan::all_intact(slots, index_.masks_of(level, slots))) return false;
+    }
+    return true;
 }
 
 template <typename Change>

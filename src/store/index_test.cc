@@ -22,10 +22,8 @@ class IndexTest : public ::testing::Test {
     }
     static std::set<std::uint64_t> words_of(Index &index, std::uint64_t hash) {
         std::set<std::uint64_t> words;
-        index.probe(hash, [&](Index::Place, Slot found) {
-            words.insert(found.word());
-            return false;
-        });
+        Index::Candidates candidates(index, hash);
+        while (const auto found = candidates.next()) words.insert(found->slot.word());
         return words;
     }
     static void write(Index::Place place, std::uint64_t word) {
@@ -67,14 +65,12 @@ TEST_F(IndexTest, AProbeFindsAllMatchesAndTellsOfDamage) {
     }
     const auto probe = [&](std::uint64_t hash, bool &clean) {
         unsigned seen = 0;
-        EXPECT_FALSE(index_.probe(
-            hash,
-            [&](Index::Place, Slot found) {
-                EXPECT_EQ(found.tag(), Slot::tag_of(hash));
-                ++seen;
-                return false;
-            },
-            &clean));
+        Index::Candidates candidates(index_, hash);
+        while (const auto found = candidates.next()) {
+            EXPECT_EQ(found->slot.tag(), Slot::tag_of(hash));
+            ++seen;
+        }
+        clean = candidates.is_clean();
         return seen;
     };
     for (const std::uint64_t hash : hashes) {
@@ -116,14 +112,15 @@ TEST_F(IndexTest, OtherTagsOfTheBucketAreNotVisited) {
     EXPECT_TRUE(words_of(index_, hash + 1).empty()) << "another bucket";
 }
 
-TEST_F(IndexTest, AVisitorCanStop) {
+TEST_F(IndexTest, AfterTheLastCandidateThereAreNoMore) {
     const std::uint64_t hash = hash_in_bucket(5, 1);
     ASSERT_TRUE(index_.insert(hash, slot(hash, 1)).ok());
     ASSERT_TRUE(index_.insert(hash, slot(hash, 2)).ok());
-    unsigned visits = 0;
-    EXPECT_TRUE(index_.probe(hash, [&](Index::Place, Slot) { return ++visits == 1; }));
-    EXPECT_EQ(visits, 1u);
-    EXPECT_FALSE(index_.probe(hash, [&](Index::Place, Slot) { return false; }));
+    Index::Candidates candidates(index_, hash);
+    EXPECT_TRUE(candidates.next());
+    EXPECT_TRUE(candidates.next());
+    EXPECT_FALSE(candidates.next());
+    EXPECT_FALSE(candidates.next());
 }
 
 TEST_F(IndexTest, AFullBucketGrowsTheIndexAndNothingMoves) {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "os/deadline.h"
 #include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
@@ -15,7 +14,6 @@ namespace {
 
 // How often a look-up begins again because a writer changed the slot that it followed.
 constexpr unsigned kLookAgain = 16;
-constexpr unsigned kNoticeEach = 32;
 
 // A number for a location: never 0, and no other record's in this cache.
 std::uint64_t place_number(Location location) {
@@ -26,10 +24,11 @@ std::uint64_t place_number(Location location) {
 template <typename Read>
 BlobRef first_found(Index &index, std::uint64_t hash, Read read) {
     BlobRef found;
-    index.probe(hash, [&](Index::Place, Slot slot) {
-        if (!slot.tentative()) found = read(slot).blob;
-        return static_cast<bool>(found);
-    });
+    Index::Candidates candidates(index, hash);
+    while (const auto one = candidates.next()) {
+        if (!one->slot.tentative()) found = read(one->slot).blob;
+        if (found) break;
+    }
     return found;
 }
 
@@ -73,108 +72,109 @@ bool Store::look_up(Bytes key, Read read) {
 
 template <typename Read>
 bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage) {
-    for (unsigned attempt = 0; attempt < kLookAgain; ++attempt) {
-        bool found = false;
-        const auto try_one = [&](Index::Place place, Slot slot) {
-            if (slot.tentative()) return false;
-            const ReadOutcome outcome = read(index, hash, slot);
-            if (outcome == ReadOutcome::found) {
-                note_hit(place, slot, key);
-                found = true;
-                return true;
-            }
-            if (outcome == ReadOutcome::other_key) return false;
-            // Has a writer replaced, copied or removed it since we read the slot?
-            const Slot now(place.ref().load());
-            if (now.with_hits(0).word() != slot.with_hits(0).word()) return true;
-            if (outcome == ReadOutcome::dead && access_ == Access::read_write) {
-                index.drop(place, now);
-            } else if (outcome == ReadOutcome::damaged) {
-                drop_damaged(index, place, now, hash);
-                damage.met = true;
-                const std::uint64_t word = place.ref().load();
-                return word != now.word() && word != kEmptySlot;  // drop_damaged() mended it
-            }
+    Index::Candidates candidates(index, hash);
+    for (unsigned changes = 0; changes < kLookAgain;) {
+        const auto found = candidates.next();
+        if (!found) {
+            damage.none_in_index = candidates.is_clean();
             return false;
-        };
-        if (!index.probe(hash, try_one, &damage.none_in_index)) return false;
-        if (found) return true;
+        }
+        const auto &[place, slot] = *found;
+        if (slot.tentative()) continue;
+        const ReadOutcome outcome = read(index, hash, slot);
+        if (outcome == ReadOutcome::found) {
+            note_hit(place, slot, key);
+            return true;
+        }
+        if (outcome == ReadOutcome::other_key) continue;
+        // Has a writer replaced, copied or removed it since we read the slot?
+        const Slot now(place.ref().load());
+        bool is_changed = now.with_hits(0).word() != slot.with_hits(0).word();
+        if (!is_changed && outcome == ReadOutcome::dead && access_ == Access::read_write) {
+            index.drop(place, now);
+        } else if (!is_changed && outcome == ReadOutcome::damaged) {
+            damage.met = true;
+            drop_damaged(index, place, now, hash);
+            const std::uint64_t word = place.ref().load();
+            is_changed = word != now.word() && word != kEmptySlot;  // it was mended
+        }
+        if (!is_changed) continue;
+        candidates.restart();
+        ++changes;
     }
     return false;
 }
 
-// A put asks each time whether the index was deleted by hand. A look-up asks at some misses and
-// some reads from disk, which take longer than asking; with notice_deletion it always asks.
 // False: the index was deleted, and there is no other yet.
 bool Store::notice_deleted_index() {
     return !index_was_deleted() || replace_index(Create::no).ok();
 }
 
+// A put asks each time whether the index was deleted by hand, and so does each look-up with
+// notice_deletion. Others, which must be fast, ask where they missed or read from disk, and only once
+// in a tick of the coarse clock, which is some milliseconds.
+void Store::notice_deletion_now_and_then() {
+    const std::uint64_t now_ns = coarse_monotonic_ns();
+    if (looked_at_ns_.load(std::memory_order_relaxed) == now_ns) return;
+    if (looked_at_ns_.exchange(now_ns, std::memory_order_relaxed) == 0) return;  // just opened
+    (void)notice_deleted_index();
+}
+
 void Store::note_miss() {
-    if (count(misses) % kNoticeEach == 0) (void)notice_deleted_index();
+    count(misses);
+    notice_deletion_now_and_then();
 }
 
 void Store::note_read(std::uint64_t bytes) {
-    if (count(hits) % kNoticeEach == kNoticeEach - 1) (void)notice_deleted_index();
+    count(hits);
     count(bytes_read, bytes);
+    notice_deletion_now_and_then();
 }
 
 Result<BlobRef> Store::get(Bytes key) {
     BlobRef blob;
-    const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
-        return read_blob(index, hash, slot, key, blob);
-    });
-    if (!found) note_miss();
-    return blob;
-}
-
-ReadOutcome Store::read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key,
-                             BlobRef &blob) {
-    const std::uint64_t place = place_number(slot.location());
-    if (BlobRef kept = memory_.find(hash, place)) {
-        if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
-        blob = std::move(kept);
+    const auto read = [&](Index &index, std::uint64_t hash, Slot slot) {
+        const std::uint64_t place = place_number(slot.location());
+        blob = memory_.find(hash, place);
+        if (blob) return same_bytes(blob->key(), key) ? ReadOutcome::found : ReadOutcome::other_key;
+        ReadBlob found = reader_.read(index.identity().cache_id, slot, key);
+        if (found.outcome != ReadOutcome::found) return found.outcome;
+        blob = std::move(found.blob);
+        note_read(blob->value().size());
+        if (memory_.wants(hash, blob->footprint())) memory_.keep(hash, place, blob);
         return ReadOutcome::found;
-    }
-    ReadBlob read = reader_.read(index.identity().cache_id, slot, key);
-    if (read.outcome != ReadOutcome::found) return read.outcome;
-    blob = std::move(read.blob);
-    note_read(blob->value().size());
-    if (memory_.wants(hash, blob->footprint())) memory_.keep(hash, place, blob);
-    return ReadOutcome::found;
+    };
+    if (look_up(key, read)) return blob;
+    note_miss();
+    return BlobRef();
 }
 
 Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buffer) {
     std::uint64_t value_size = 0;
-    const bool found = look_up(key, [&](Index &index, std::uint64_t hash, Slot slot) {
-        return read_into(index, hash, slot, key, buffer, value_size);
-    });
-    if (found) return std::optional(value_size);
+    const auto read = [&](Index &index, std::uint64_t hash, Slot slot) {
+        const std::uint64_t place = place_number(slot.location());
+        if (const BlobRef kept = memory_.find(hash, place)) {
+            if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
+            const Bytes value = kept->value();
+            if (!value.empty() && value.size() <= buffer.size()) {
+                std::memcpy(buffer.data(), value.data(), value.size());
+            }
+            value_size = value.size();
+            return ReadOutcome::found;
+        }
+        const ReadInto found = reader_.read_into(index.identity().cache_id, slot, key, buffer);
+        if (found.outcome != ReadOutcome::found) return found.outcome;
+        value_size = found.value_size;
+        note_read(value_size);
+        if (value_size > buffer.size()) return ReadOutcome::found;
+        if (!memory_.wants(hash, key.size() + found.value_size)) return ReadOutcome::found;
+        const BlobRef blob = Blob::copy(key, buffer.first(found.value_size), found.cost_us);
+        if (blob) memory_.keep(hash, place, blob);
+        return ReadOutcome::found;
+    };
+    if (look_up(key, read)) return std::optional(value_size);
     note_miss();
     return std::optional<std::uint64_t>();
-}
-
-ReadOutcome Store::read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,
-                             MutableBytes buffer, std::uint64_t &value_size) {
-    const std::uint64_t place = place_number(slot.location());
-    if (const BlobRef kept = memory_.find(hash, place)) {
-        if (!same_bytes(kept->key(), key)) return ReadOutcome::other_key;
-        const Bytes value = kept->value();
-        if (!value.empty() && value.size() <= buffer.size()) {
-            std::memcpy(buffer.data(), value.data(), value.size());
-        }
-        value_size = value.size();
-        return ReadOutcome::found;
-    }
-    const ReadInto read = reader_.read_into(index.identity().cache_id, slot, key, buffer);
-    if (read.outcome != ReadOutcome::found) return read.outcome;
-    value_size = read.value_size;
-    note_read(value_size);
-    if (value_size <= buffer.size() && memory_.wants(hash, key.size() + read.value_size)) {
-        const BlobRef blob = Blob::copy(key, buffer.first(read.value_size), read.cost_us);
-        if (blob) memory_.keep(hash, place, blob);
-    }
-    return ReadOutcome::found;
 }
 
 Result<bool> Store::contains(Bytes key) {

@@ -9,9 +9,12 @@ namespace cairn {
 namespace {
 
 constexpr std::size_t kTableMin = 8;
-// A full table of this size first forgets entries that were seen only once, and grows only for
-// those with blobs, which are bounded by their bytes.
+// A full table of this size first forgets entries that are not kept, and grows only for those that
+// are, which are bounded by their bytes.
 constexpr std::size_t kForgetFrom = 1 << 16;
+constexpr unsigned kUsesToKeep = 2;
+// How many entries may be looked at for one that wants to come in.
+constexpr std::size_t kLookAt = 256;
 
 std::size_t home(std::uint64_t hash, std::size_t mask) {
     return static_cast<std::size_t>(hash >> 20) & mask;
@@ -74,20 +77,6 @@ void MemoryLevel::grow(Shard &shard) {
     shard.mask_hint.store(mask, std::memory_order_relaxed);
 }
 
-// Removes a cell, and moves back cells that the hole would cut off.
-void MemoryLevel::erase(Shard &shard, std::size_t place) {
-    const std::size_t mask = shard.table.size() - 1;
-    std::size_t hole = place;
-    for (std::size_t i = (hole + 1) & mask; shard.table[i].hash != 0; i = (i + 1) & mask) {
-        const std::size_t wanted = home(shard.table[i].hash, mask);
-        if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
-        shard.table[hole] = shard.table[i];
-        hole = i;
-    }
-    shard.table[hole] = Cell{};
-    --shard.count;
-}
-
 void MemoryLevel::drop_blob(Shard &shard, Cell &cell) {
     Blob *blob = cell.blob();
     shard.bytes -= blob->footprint();
@@ -96,19 +85,35 @@ void MemoryLevel::drop_blob(Shard &shard, Cell &cell) {
     cell.set_blob(nullptr);
 }
 
-// CLOCK: the hand clears marks and evicts the first blob that was not used since it last passed.
+std::uint64_t MemoryLevel::room(const Shard &shard) const {
+    return capacity_bytes_ / kShardCount - shard.bytes;
+}
+
+// Whether those behind the hand that would have to go were used less than half as often. Else the hand
+// moves behind the first one that was not, and halves the uses of all that it passes.
+bool MemoryLevel::is_worth_more(Shard &shard, unsigned uses, std::uint64_t bytes) {
+    const std::size_t mask = shard.table.size() - 1;
+    std::uint64_t freed = room(shard);
+    std::size_t seen = 0;
+    for (bool stays = false; !stays && seen < kLookAt && seen <= mask; ++seen) {
+        const Cell &cell = shard.table[(shard.hand + seen) & mask];
+        if (cell.blob() == nullptr) continue;
+        stays = cell.uses() * 2 >= uses;
+        freed += cell.blob()->footprint();
+        if (!stays && freed >= bytes) return true;
+    }
+    for (; seen != 0; --seen, shard.hand = (shard.hand + 1) & mask) {
+        Cell &cell = shard.table[shard.hand & mask];
+        cell.set_uses(cell.uses() / 2);
+    }
+    return false;
+}
+
+// Evicts what is behind the hand.
 void MemoryLevel::evict(Shard &shard, std::uint64_t bytes) {
-    const std::uint64_t capacity = capacity_bytes_ / kShardCount;
-    std::size_t steps = shard.table.size() * 2;
-    while (shard.bytes + bytes > capacity && steps-- > 0) {
-        if (shard.hand >= shard.table.size()) shard.hand = 0;
-        Cell &cell = shard.table[shard.hand];
-        if (cell.blob() != nullptr && !cell.used()) {
-            drop_blob(shard, cell);
-            erase(shard, shard.hand);
-            continue;  // another cell may have moved here
-        }
-        cell.set_used(false);
+    for (std::size_t left = shard.table.size(); room(shard) < bytes && left != 0; --left) {
+        Cell &cell = shard.table[shard.hand & (shard.table.size() - 1)];
+        if (cell.blob() != nullptr) drop_blob(shard, cell);
         ++shard.hand;
     }
 }
@@ -133,8 +138,7 @@ BlobRef MemoryLevel::find(std::uint64_t hash, std::uint64_t place) {
     if (blob != nullptr && blob->place() == place) {
         add(shard.found, 1);
         add(shard.found_bytes, blob->value().size());
-        // Write only a change, so that readers on other processors can share the line.
-        if (!cell->used()) cell->set_used(true);
+        cell->count_use();
         blob->retain();
         found = BlobRef::adopt(blob);
     }
@@ -155,22 +159,21 @@ std::uint64_t MemoryLevel::found_bytes() const {
 }
 
 bool MemoryLevel::wants(std::uint64_t hash, std::uint64_t bytes) {
-    const std::uint64_t capacity = capacity_bytes_ / kShardCount;
-    if (bytes > capacity) return false;
+    if (bytes > capacity_bytes_ / kShardCount) return false;
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return false;
     const AdoptedLock lock(shard.mutex);
-    if (lookup(shard, hash) != nullptr) {
-        return shard.bytes + bytes <= capacity || ++shard.turned_away % 16 == 0;
-    }
-    (void)try_insert(shard, hash);
-    return false;
+    Cell *cell = lookup(shard, hash);
+    if (cell == nullptr) cell = try_insert(shard, hash);
+    if (cell == nullptr) return false;
+    cell->count_use();
+    if (cell->uses() < kUsesToKeep) return false;
+    return bytes <= room(shard) || is_worth_more(shard, cell->uses(), bytes);
 }
 
 void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob) {
     const std::uint64_t bytes = blob->footprint();
-    const std::uint64_t capacity = capacity_bytes_ / kShardCount;
-    if (bytes > capacity) return;
+    if (bytes > capacity_bytes_ / kShardCount) return;
     Shard &shard = this->shard(hash);
     if (!shard.mutex.try_lock()) return;
     const AdoptedLock lock(shard.mutex);
@@ -180,7 +183,7 @@ void MemoryLevel::keep(std::uint64_t hash, std::uint64_t place, const BlobRef &b
     if (cell == nullptr) return;
     const bool older = cell->blob() != nullptr && cell->blob()->place() != place;
     if (older) drop_blob(shard, *cell);
-    if (cell->blob() == nullptr && shard.bytes + bytes <= capacity) {
+    if (cell->blob() == nullptr && bytes <= room(shard)) {
         blob->set_place(place);
         blob->retain();
         cell->set_blob(blob.get());

@@ -3,8 +3,9 @@
 //
 // No other process can write to a copy in our memory, so a copy that was verified stays verified,
 // and damaged or truncated files do not reach its readers. An entry is admitted at its second
-// look-up, so that a start that reads each program once costs no memory. Entries leave by the CLOCK
-// rule.
+// look-up, so that a start that reads each program once costs no memory. In a full level it takes
+// the place of others only if it was used more than twice as often as each of them. Uses count for
+// less and less while they lie back.
 //
 // Thread safety: all methods, from any thread. None waits: a busy shard finds and keeps nothing.
 // That also makes them safe in a forked child, where a thread that does not exist may hold a lock.
@@ -36,11 +37,10 @@ class MemoryLevel {
     void prefetch(std::uint64_t hash) const;
     // The blob kept, or null.
     BlobRef find(std::uint64_t hash, std::uint64_t place);
-    // Notes that an entry of `bytes` was read, and tells whether to keep it: at its second look-up.
-    // When that would evict another, admits only one in sixteen: a hot entry comes again, and others
-    // need not be copied.
+    // Notes that an entry of `bytes` was read, and tells whether to keep it.
     bool wants(std::uint64_t hash, std::uint64_t bytes);
-    // REQUIRES: the caller alone has the blob, or it was kept under that place before.
+    // Evicts others for it. REQUIRES: wants() has said so; the caller alone has the blob, or it was
+    // kept under that place before.
     void keep(std::uint64_t hash, std::uint64_t place, const BlobRef &blob);
     void clear();
 
@@ -55,22 +55,26 @@ class MemoryLevel {
 
     // A look-up waits for an entry to come from memory: four entries share a cache line.
     struct alignas(16) Cell {
-        std::uint64_t hash = 0;     // 0: unused
-        std::uintptr_t marked = 0;  // a Blob, which is aligned; bit 0: it was used
+        std::uint64_t hash = 0;    // 0: unused
+        std::uintptr_t value = 0;  // a Blob, which is aligned, and in the bits below it the uses
 
-        // Null: seen once.
-        Blob *blob() const { return reinterpret_cast<Blob *>(marked & ~std::uintptr_t{1}); }
-        void set_blob(Blob *blob) { marked = reinterpret_cast<std::uintptr_t>(blob); }
-        bool used() const { return (marked & 1) != 0; }  // since the CLOCK hand passed
-        void set_used(bool used) { marked = (marked & ~std::uintptr_t{1}) | (used ? 1 : 0); }
+        // Null: not kept.
+        Blob *blob() const { return reinterpret_cast<Blob *>(value & ~std::uintptr_t{kUsesMax}); }
+        void set_blob(Blob *blob) { value = reinterpret_cast<std::uintptr_t>(blob) | uses(); }
+        unsigned uses() const { return static_cast<unsigned>(value & kUsesMax); }
+        void set_uses(unsigned uses) { value = (value & ~std::uintptr_t{kUsesMax}) | uses; }
+        // Writes only a change, so that readers on other processors can share the line.
+        void count_use() {
+            if (uses() != kUsesMax) ++value;
+        }
     };
+    static constexpr unsigned kUsesMax = alignof(Blob) - 1;
     struct alignas(64) Shard {
         TryMutex mutex;
         std::vector<Cell> table GUARDED_BY(mutex);  // open addressing; size is a power of two
         std::size_t count GUARDED_BY(mutex) = 0;
         std::size_t hand GUARDED_BY(mutex) = 0;
         std::uint64_t bytes GUARDED_BY(mutex) = 0;
-        unsigned turned_away GUARDED_BY(mutex) = 0;
         // Written under the mutex, read without it.
         std::atomic<std::uint64_t> found = 0;
         std::atomic<std::uint64_t> found_bytes = 0;
@@ -83,7 +87,8 @@ class MemoryLevel {
     static Cell *lookup(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static Cell *try_insert(Shard &shard, std::uint64_t hash) REQUIRES_LOCK(shard.mutex);
     static void grow(Shard &shard) REQUIRES_LOCK(shard.mutex);
-    static void erase(Shard &shard, std::size_t place) REQUIRES_LOCK(shard.mutex);
+    std::uint64_t room(const Shard &shard) const REQUIRES_LOCK(shard.mutex);
+    bool is_worth_more(Shard &shard, unsigned uses, std::uint64_t bytes) REQUIRES_LOCK(shard.mutex);
     void drop_blob(Shard &shard, Cell &cell) REQUIRES_LOCK(shard.mutex);
     void evict(Shard &shard, std::uint64_t bytes) REQUIRES_LOCK(shard.mutex);
 

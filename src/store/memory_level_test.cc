@@ -94,32 +94,78 @@ TEST(MemoryLevelTest, RefusesWhatIsLargerThanAShareOfTheBound) {
     EXPECT_TRUE(find(level, 2));
 }
 
-TEST(MemoryLevelTest, WhatIsUsedStaysAndWhatIsNotGoes) {
-    MemoryLevel level(512 * 1024);
-    for (std::uint64_t id = 1; id <= 100; ++id) keep(level, id, blob(id));
-    for (std::uint64_t id = 1000; id < 20'000; ++id) {
-        for (std::uint64_t hot = 1; hot <= 100; ++hot) {
-            if (id % 50 == 0) (void)find(level, hot);
-        }
-        keep(level, id, blob(id, 400));
-    }
-    unsigned hot = 0, cold = 0;
-    for (std::uint64_t id = 1; id <= 100; ++id) hot += find(level, id) ? 1u : 0u;
-    for (std::uint64_t id = 1000; id < 1100; ++id) cold += find(level, id) ? 1u : 0u;
-    EXPECT_GT(hot, 80u);
-    EXPECT_EQ(cold, 0u);
+// Entries of one shard, so that a test knows when it is full.
+std::uint64_t hash_of_one_shard(std::uint64_t id) {
+    return (id * 0x9E3779B97F4A7C15u) >> 4 | 1;
 }
 
-TEST(MemoryLevelTest, AFullLevelLetsFewNewcomersInAtTheirSecondUse) {
-    MemoryLevel level(256 * 1024);
-    for (std::uint64_t id = 1; id < 3000; ++id) keep(level, id, blob(id, 500));
-    unsigned let_in = 0;
-    for (std::uint64_t id = 10'000; id < 11'000; ++id) {
-        (void)level.wants(hash(id), 600);
-        let_in += level.wants(hash(id), 600) ? 1u : 0u;
+// As a program that looks it up so often.
+bool use(MemoryLevel &level, std::uint64_t id, unsigned times) {
+    const std::uint64_t hash = hash_of_one_shard(id);
+    const BlobRef read = blob(id, 400);
+    for (unsigned i = 0; i < times; ++i) {
+        if (!level.find(hash, id) && level.wants(hash, read->footprint()))
+            level.keep(hash, id, read);
     }
-    EXPECT_GT(let_in, 0u);
-    EXPECT_LT(let_in, 200u);
+    return static_cast<bool>(level.find(hash, id));
+}
+
+TEST(MemoryLevelTest, WhatIsUsedStaysWhileOthersComeAndGo) {
+    MemoryLevel level(512 * 1024);
+    for (std::uint64_t id = 1; id <= 20; ++id) EXPECT_TRUE(use(level, id, 4));
+    for (std::uint64_t id = 1000; id < 20'000; ++id) {
+        (void)use(level, id, 2);
+        if (id % 50 == 0) {
+            for (std::uint64_t hot = 1; hot <= 20; ++hot) (void)use(level, hot, 1);
+        }
+    }
+    for (std::uint64_t id = 1; id <= 20; ++id) {
+        EXPECT_TRUE(level.find(hash_of_one_shard(id), id)) << id;
+    }
+}
+
+TEST(MemoryLevelTest, AFullLevelTakesInWhatIsUsedMoreThanTwiceAsOften) {
+    MemoryLevel level(512 * 1024);
+    std::uint64_t id = 1;
+    while (use(level, id, 4)) ++id;
+    ASSERT_GT(id, 40u) << "that many have a place";
+    EXPECT_FALSE(use(level, 1'000'000, 3)) << "it was used less often";
+    EXPECT_TRUE(use(level, 2'000'000, 20));
+    EXPECT_TRUE(use(level, 2'000'000, 1)) << "and it stays";
+}
+
+// As at a change of scenes.
+TEST(MemoryLevelTest, WhatIsNotUsedAnyMoreMakesWayInTheEnd) {
+    MemoryLevel level(512 * 1024);
+    for (std::uint64_t id = 1; id <= 40; ++id) (void)use(level, id, 60);
+    for (unsigned round = 0; round < 100; ++round) {
+        for (std::uint64_t id = 1001; id <= 1040; ++id) (void)use(level, id, 1);
+    }
+    unsigned old = 0, newer = 0;
+    for (std::uint64_t id = 1; id <= 40; ++id) {
+        old += level.find(hash_of_one_shard(id), id) ? 1u : 0u;
+        newer += level.find(hash_of_one_shard(id + 1000), id + 1000) ? 1u : 0u;
+    }
+    EXPECT_LT(old, 30u);
+    EXPECT_GT(newer, 30u);
+}
+
+// Each is as good as what is there, and copying it would be in vain.
+TEST(MemoryLevelTest, AFullLevelHardlyChangesWhereAllAreUsedAlike) {
+    MemoryLevel level(2 << 20);
+    std::uint64_t x = 1;
+    unsigned copied = 0, looked_up = 0;
+    for (int i = 0; i < 200'000; ++i) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        const std::uint64_t id = 1 + (x >> 33) % 12'000;
+        if (find(level, id)) continue;
+        const bool is_copied = offer(level, id, blob(id, 400));
+        if (i < 100'000) continue;
+        ++looked_up;
+        copied += is_copied ? 1u : 0u;
+    }
+    EXPECT_LT(copied, looked_up / 8);
+    EXPECT_GT(copied, 0u) << "it goes on learning";
 }
 
 // Removing an entry from an open-addressed table moves the entries behind it.

@@ -24,25 +24,21 @@ template <typename Visitor>
 Status visit_slots_of_key(Index &index, std::uint64_t hash, const std::uint64_t *own,
                           const Examine &examine, Visitor visit) {
     TRY(index.refresh());
-    for (;;) {
-        Error error = Error::none;
-        bool changed = false;
-        index.probe(hash, [&](Index::Place place, Slot slot) {
-            if (place.word == own) return false;
-            const auto same = examine(slot);
-            if (same.ok()) return same.value() && visit(place, slot, *same.value()) == Visit::stop;
-            if (same.error() != Error::corrupt) {
-                error = same.error();
-                return true;
-            }
-            // The record is damaged, or went with a segment that was deleted while its writer
-            // published it. A process that has the deleted file open could still read it.
-            changed = !index.drop(place, slot);
-            return changed;
-        });
-        if (error != Error::none) return error;
-        if (!changed) return {};
+    Index::Candidates candidates(index, hash);
+    while (const auto found = candidates.next()) {
+        const auto &[place, slot] = *found;
+        if (place.word == own) continue;
+        const auto same = examine(slot);
+        if (same.ok()) {
+            if (same.value() && visit(place, slot, *same.value()) == Visit::stop) break;
+            continue;
+        }
+        if (same.error() != Error::corrupt) return same.error();
+        // The record is damaged, or went with a segment that was deleted while its writer published
+        // it. A process that has the deleted file open could still read it.
+        if (!index.drop(place, slot)) candidates.restart();
     }
+    return {};
 }
 
 // Step 3 of the protocol: whether our tentative slot may stay.

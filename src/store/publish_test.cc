@@ -137,13 +137,10 @@ TEST_F(PublishTest, ARecordThatMovedAwayIsLookedForAgain) {
     const Examine moving = [&](Slot slot) -> Result<std::optional<std::uint64_t>> {
         if (slot.location() != here.location()) return normal(slot);
         ++looks;
-        index_.probe(hash, [&](Index::Place place, Slot found) {
-            std::uint64_t word = found.word();
-            if (found.location() == here.location()) {
-                place.ref().compare_exchange_strong(word, there.word());
-            }
-            return false;
-        });
+        if (const auto found = index_.slot_at(hash, here.location())) {
+            std::uint64_t word = found->slot.word();
+            found->place.ref().compare_exchange_strong(word, there.word());
+        }
         return Error::corrupt;
     };
     const auto found = find_published(index_, hash, moving);

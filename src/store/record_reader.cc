@@ -26,20 +26,6 @@ ReadOutcome outcome_of(Error error) {
     return damaged ? ReadOutcome::damaged : ReadOutcome::unreadable;
 }
 
-// How much to read for the whole record; corrupt: its header is impossible.
-Result<std::size_t> bytes_to_read(const SegmentTable::OpenSegment &segment, Slot slot) {
-    if (slot.size_class() != kLargeSizeClass) return size_class_bytes(slot.size_class());
-    std::array<std::byte, kRecordHeaderSize> head;
-    TRY_ASSIGN(const std::size_t count, segment.read_at(slot.location().offset, head));
-    const auto header = parse_record_header(Bytes(head).first(count));
-    if (!header) return Error::corrupt;
-    // A damaged size must not make us allocate more than there is to read.
-    TRY_ASSIGN(const FileInfo info, segment.info());
-    const std::size_t size = header->value_offset() + header->value_size;
-    if (slot.location().offset + size > info.size_bytes) return Error::corrupt;
-    return size;
-}
-
 ReadInto copied_into(const ReadBlob &read, MutableBytes buffer) {
     if (read.outcome != ReadOutcome::found) return {read.outcome};
     const Bytes value = read.blob->value();
@@ -49,17 +35,31 @@ ReadInto copied_into(const ReadBlob &read, MutableBytes buffer) {
 
 }  // namespace
 
+// How much to read for the whole record; corrupt: its header is impossible.
+Result<std::size_t> RecordReader::bytes_to_read(const File &file, ReadAt read_at, Slot slot) {
+    if (slot.size_class() != kLargeSizeClass) return size_class_bytes(slot.size_class());
+    std::array<std::byte, kRecordHeaderSize> head;
+    TRY_ASSIGN(const std::size_t count, (file.*read_at)(slot.location().offset, head));
+    const auto header = parse_record_header(Bytes(head).first(count));
+    if (!header) return Error::corrupt;
+    // A damaged size must not make us allocate more than there is to read.
+    TRY_ASSIGN(const FileInfo info, file.info());
+    const std::size_t size = header->value_offset() + header->value_size;
+    if (slot.location().offset + size > info.size_bytes) return Error::corrupt;
+    return size;
+}
+
 bool RecordReader::is_dead(const RecordHeader &header) const {
     if (header.state != RecordState::live) return true;
     return header.given_up_in != 0 && header.was_replaced(boot_.load(std::memory_order_relaxed));
 }
 
-ReadBlob RecordReader::read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
-                                    Slot slot, Bytes key, Form form) {
-    const auto wanted = bytes_to_read(segment, slot);
+ReadBlob RecordReader::read_through(const File &file, ReadAt read_at, std::uint64_t seed, Slot slot,
+                                    Bytes key, Form form) {
+    const auto wanted = bytes_to_read(file, read_at, slot);
     if (!wanted.ok()) return {outcome_of(wanted.error())};
     BlobRef blob = allocate(wanted.value());
-    const auto count = segment.read_at(slot.location().offset, blob->buffer());
+    const auto count = (file.*read_at)(slot.location().offset, blob->buffer());
     if (!count.ok()) return {ReadOutcome::unreadable};
     const Bytes record = Bytes(blob->buffer()).first(count.value());
     const auto header = decode_record_header(record, seed);
@@ -90,8 +90,7 @@ ReadBlob RecordReader::expand(Bytes key, Bytes frame, const RecordHeader &header
 
 // The key tells where the value is, before the record is read. So one call reads the head, and the
 // value straight into the buffer.
-ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segment,
-                                         std::uint64_t seed, Slot slot, Bytes key,
+ReadInto RecordReader::read_into_through(const File &file, std::uint64_t seed, Slot slot, Bytes key,
                                          MutableBytes buffer) {
     std::array<std::byte, kSmallHead> head_buffer;
     const std::size_t value_offset = align_up(kRecordHeaderSize + key.size(), 16);
@@ -102,13 +101,13 @@ ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segmen
             : size_class_bytes(slot.size_class()) -
                   std::min<std::size_t>(value_offset, size_class_bytes(slot.size_class()));
     const MutableBytes target = buffer.first(std::min(bound, buffer.size()));
-    const auto count = segment.read_at(slot.location().offset, head, target);
+    const auto count = file.read_at(slot.location().offset, head, target);
     if (!count.ok()) return {ReadOutcome::unreadable};
     const Bytes record_head = Bytes(head).first(std::min(count.value(), head.size()));
     const auto parsed = parse_record_header(record_head);
     // Another key, damage, or a value to decompress.
     if (parsed && (parsed->key_size != key.size() || parsed->codec != Codec::none)) {
-        return copied_into(read_through(segment, seed, slot, key, Form::raw), buffer);
+        return copied_into(read_through(file, &File::read_at, seed, slot, key, Form::raw), buffer);
     }
     const auto header = decode_record_header(record_head, seed);
     if (!header) return {ReadOutcome::damaged};
@@ -124,25 +123,25 @@ ReadInto RecordReader::read_into_through(const SegmentTable::OpenSegment &segmen
     return result;
 }
 
-// Calls read(segment). If that met damage, calls it again with the file opened anew: our descriptor
+// Calls read(file). If that met damage, calls it again with the file opened anew: our descriptor
 // may be of a deleted file whose number is in use again.
 template <typename Outcome, typename Read>
 Outcome RecordReader::read_twice(Location location, Read read) {
     {
         const auto segment = segments_.open(location.segment);
         if (!segment.ok()) return {outcome_of(segment.error())};
-        Outcome result = read(segment.value());
+        Outcome result = read(segment.value().file());
         if (result.outcome != ReadOutcome::damaged) return result;
     }
     const auto segment = segments_.reopen(location.segment);
     if (!segment.ok()) return {outcome_of(segment.error())};
-    return read(segment.value());
+    return read(segment.value().file());
 }
 
 ReadBlob RecordReader::read(std::uint64_t cache_id, Slot slot, Bytes key, Form form) {
     const std::uint64_t seed = record_seed(cache_id, slot.location());
-    return read_twice<ReadBlob>(slot.location(), [&](const auto &segment) {
-        return read_through(segment, seed, slot, key, form);
+    return read_twice<ReadBlob>(slot.location(), [&](const File &file) {
+        return read_through(file, &File::read_at, seed, slot, key, form);
     });
 }
 
@@ -150,7 +149,7 @@ ReadBlob RecordReader::read_cached(std::uint64_t cache_id, Slot slot, Bytes key)
     const auto segment = segments_.find_open(slot.location().segment);
     if (!segment.ok()) return {ReadOutcome::unreadable};
     const std::uint64_t seed = record_seed(cache_id, slot.location());
-    return read_through(segment.value(), seed, slot, key, Form::raw);
+    return read_through(segment.value().file(), &File::read_cached_at, seed, slot, key, Form::raw);
 }
 
 ReadInto RecordReader::read_into(std::uint64_t cache_id, Slot slot, Bytes key,
@@ -159,17 +158,17 @@ ReadInto RecordReader::read_into(std::uint64_t cache_id, Slot slot, Bytes key,
         return copied_into(read(cache_id, slot, key), buffer);
     }
     const std::uint64_t seed = record_seed(cache_id, slot.location());
-    return read_twice<ReadInto>(slot.location(), [&](const auto &segment) {
-        return read_into_through(segment, seed, slot, key, buffer);
+    return read_twice<ReadInto>(slot.location(), [&](const File &file) {
+        return read_into_through(file, seed, slot, key, buffer);
     });
 }
 
 ReadRecord RecordReader::read_any_key(std::uint64_t cache_id, Location location) {
     const std::uint64_t seed = record_seed(cache_id, location);
-    return read_twice<ReadRecord>(location, [&](const auto &segment) -> ReadRecord {
+    return read_twice<ReadRecord>(location, [&](const File &file) -> ReadRecord {
         for (const std::size_t size : {kSmallHead, kRecordHeaderSize + kKeySizeMax}) {
             BlobRef blob = allocate(size);
-            const auto count = segment.read_at(location.offset, blob->buffer());
+            const auto count = file.read_at(location.offset, blob->buffer());
             if (!count.ok()) return {ReadOutcome::unreadable};
             const auto header =
                 decode_record_header(Bytes(blob->buffer()).first(count.value()), seed);

@@ -80,13 +80,17 @@ class RecordReader {
     SegmentTable &segments() { return segments_; }
 
   private:
+    // File::read_at() or File::read_cached_at().
+    using ReadAt = Result<std::size_t> (File::*)(std::uint64_t, MutableBytes) const;
+
+    static Result<std::size_t> bytes_to_read(const File &file, ReadAt read_at, Slot slot);
     template <typename Outcome, typename Read>
     Outcome read_twice(Location location, Read read);
-    ReadBlob read_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed, Slot slot,
+    ReadBlob read_through(const File &file, ReadAt read_at, std::uint64_t seed, Slot slot,
                           Bytes key, Form form);
     ReadBlob expand(Bytes key, Bytes frame, const RecordHeader &header);
-    ReadInto read_into_through(const SegmentTable::OpenSegment &segment, std::uint64_t seed,
-                               Slot slot, Bytes key, MutableBytes buffer);
+    ReadInto read_into_through(const File &file, std::uint64_t seed, Slot slot, Bytes key,
+                               MutableBytes buffer);
 
     std::atomic<std::uint64_t> boot_ = 0;
     SegmentTable segments_;

@@ -12,20 +12,18 @@ namespace {
 Status finish_move(const Directory &directory, Index &index, RecordReader &reader,
                    const ScannedRecord &original) {
     const RecordHeader &header = original.header;
-    std::optional<Location> copy;
-    Status status;
-    index.probe(header.key_hash, [&](Index::Place, Slot slot) {
-        if (slot.tentative()) return false;
+    Index::Candidates candidates(index, header.key_hash);
+    while (const auto found = candidates.next()) {
+        const Slot slot = found->slot;
+        if (slot.tentative()) continue;
         const ReadRecord other =
             reader.read_key(index.identity().cache_id, slot, original.head->key());
-        if (other.outcome == ReadOutcome::unreadable) status = Error::io;
+        if (other.outcome == ReadOutcome::unreadable) return Error::io;
         const bool is_copy = other.outcome == ReadOutcome::found && other.header.unmoved &&
                              other.header.stamp_ns == header.stamp_ns;
-        if (is_copy) copy = slot.location();
-        return copy.has_value() || !status.ok();
-    });
-    if (copy) return mark_moved(directory, {*copy, header.stamp_ns});
-    return status;
+        if (is_copy) return mark_moved(directory, {slot.location(), header.stamp_ns});
+    }
+    return {};
 }
 
 }  // namespace

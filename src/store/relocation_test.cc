@@ -60,12 +60,9 @@ class RelocationTest : public ::testing::Test {
     }
     // Where the slot of a key leads to.
     Location location_of(std::string_view key) {
-        Location location = {};
-        files_.index().probe(files_.index().hash(as_bytes(key)), [&](Index::Place, Slot slot) {
-            location = slot.location();
-            return true;
-        });
-        return location;
+        Index::Candidates candidates(files_.index(), files_.index().hash(as_bytes(key)));
+        const auto found = candidates.next();
+        return found ? found->slot.location() : Location();
     }
     RecordHeader header_of(Location location) {
         return files_.reader().read_any_key(files_.identity().cache_id, location).header;

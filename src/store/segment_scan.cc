@@ -50,7 +50,7 @@ Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &rec
     std::array<std::byte, kRecordEndSize> end;
     const std::uint64_t offset =
         record.location.offset + record.header.record_size() - kRecordEndSize;
-    TRY_ASSIGN(const std::size_t count, segment->read_at(offset, end));
+    TRY_ASSIGN(const std::size_t count, segment->file().read_at(offset, end));
     return count == end.size() && same_bytes(end, record_end(record.head->buffer()));
 }
 
@@ -74,14 +74,14 @@ Status SegmentScan::skip_damage(RecordReader &reader) {
     std::array<std::byte, 16384> window;
     while (!at_end()) {
         // A hole may be as long as a file, and reading it would take seconds.
-        const auto data = segment->next_data(offset_);
+        const auto data = segment->file().next_data(offset_);
         if (data.error() == Error::not_found) {
             offset_ = size_bytes_;
             return {};
         }
         if (data.ok())
             offset_ = std::max(offset_, data.value() / kRecordAlignment * kRecordAlignment);
-        TRY_ASSIGN(const std::size_t count, segment->read_at(offset_, window));
+        TRY_ASSIGN(const std::size_t count, segment->file().read_at(offset_, window));
         if (count < kRecordHeaderSize) {
             offset_ = size_bytes_;
             return {};

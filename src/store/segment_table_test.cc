@@ -29,7 +29,7 @@ class SegmentTableTest : public ::testing::Test {
     }
     static std::string content(const SegmentTable::OpenSegment &reader) {
         std::byte bytes[64];
-        const auto count = reader.read_at(0, bytes);
+        const auto count = reader.file().read_at(0, bytes);
         if (!count.ok()) return "(error)";
         return {reinterpret_cast<const char *>(bytes), count.value()};
     }
@@ -44,9 +44,9 @@ TEST_F(SegmentTableTest, OpensAndReads) {
     const auto reader = table_.open(3);
     ASSERT_TRUE(reader.ok());
     EXPECT_EQ(content(reader.value()), "three");
-    EXPECT_EQ(reader->info()->size_bytes, 5u);
+    EXPECT_EQ(reader->file().info()->size_bytes, 5u);
     std::byte head[2], rest[8];
-    EXPECT_EQ(reader->read_at(0, MutableBytes(head), MutableBytes(rest)).value(), 5u);
+    EXPECT_EQ(reader->file().read_at(0, MutableBytes(head), MutableBytes(rest)).value(), 5u);
     EXPECT_EQ(rest[0], std::byte{'r'});
 }
 

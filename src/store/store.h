@@ -180,11 +180,9 @@ class Store {
     };
     template <typename Read>
     bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage);
-    ReadOutcome read_blob(Index &index, std::uint64_t hash, Slot slot, Bytes key, BlobRef &blob);
-    ReadOutcome read_into(Index &index, std::uint64_t hash, Slot slot, Bytes key,
-                          MutableBytes buffer, std::uint64_t &value_size);
     void note_hit(Index::Place place, Slot slot, Bytes key);
     void flush_hits();
+    void notice_deletion_now_and_then();
     void note_miss();
     void note_read(std::uint64_t bytes);
     bool mend_size(Index &index, Index::Place place, Slot slot);
@@ -240,6 +238,7 @@ class Store {
     RecordReader reader_;
     MemoryLevel memory_;
     std::atomic<std::uint64_t> retired_seen_ = 0;
+    std::atomic<std::uint64_t> looked_at_ns_ = 0;  // when a look-up last asked about the index
     std::atomic<bool> entries_counted_ = false;
     std::atomic<bool> boot_noted_ = false;
     std::atomic<std::uint64_t> boot_number_ = 0;  // 0: not noted yet

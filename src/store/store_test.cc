@@ -491,7 +491,10 @@ TEST_F(StoreTest, AReaderFindsAnIndexThatWasMadeAgain) {
     ASSERT_TRUE(other.ok());
     ASSERT_TRUE(other.value()->put(as_bytes("new"), as_bytes("value"), {}).ok());
     std::optional<std::string> found;
-    for (int i = 0; i < 100 && !found; ++i) found = get("new");
+    for (int i = 0; i < 100 && !found; ++i) {
+        sleep_us(1000);  // it asks once in a few milliseconds
+        found = get("new");
+    }
     EXPECT_EQ(found, "value");
 }
 

@@ -106,26 +106,25 @@ Location CacheFiles::put(std::string_view key, std::string_view value) {
 }
 
 std::optional<std::string> CacheFiles::get(std::string_view key) {
-    std::optional<std::string> found;
-    index().probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
-        if (slot.tentative()) return false;
-        const ReadBlob read = reader_->read(identity_.cache_id, slot, as_bytes(key));
-        if (read.outcome != ReadOutcome::found) return false;
+    Index::Candidates candidates(index(), index_->hash(as_bytes(key)));
+    while (const auto found = candidates.next()) {
+        if (found->slot.tentative()) continue;
+        const ReadBlob read = reader_->read(identity_.cache_id, found->slot, as_bytes(key));
+        if (read.outcome != ReadOutcome::found) continue;
         const Bytes value = read.blob->value();
-        found.emplace(reinterpret_cast<const char *>(value.data()), value.size());
-        return true;
-    });
-    return found;
+        return std::string(reinterpret_cast<const char *>(value.data()), value.size());
+    }
+    return std::nullopt;
 }
 
 unsigned CacheFiles::published_slots(std::string_view key) {
     unsigned count = 0;
     const Examine examine = examiner(key);
-    index().probe(index_->hash(as_bytes(key)), [&](Index::Place, Slot slot) {
-        const auto same = examine(slot);
-        if (!slot.tentative() && same.ok() && same.value()) ++count;
-        return false;
-    });
+    Index::Candidates candidates(index(), index_->hash(as_bytes(key)));
+    while (const auto found = candidates.next()) {
+        const auto same = examine(found->slot);
+        if (!found->slot.tentative() && same.ok() && same.value()) ++count;
+    }
     return count;
 }
 

@@ -46,17 +46,60 @@ void Store::notice_retired_segments() {
 }
 
 // Calls read(index, hash, slot) for candidates until one is found. When damage may hide the entry,
-// rebuilds the index from the segments and tries once more. Also where another index has taken the
-// place of this one meanwhile: entries move there, and in this one a rebuild stays due.
+// once more in the index that was rebuilt from the segments.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
     if (options_.notice_deletion && !notice_deleted_index()) return false;
     notice_retired_segments();
-    Index &index = this->index();
-    const std::uint64_t hash = index.hash(key);
+    const std::uint64_t hash = index().hash(key);
     memory_.prefetch(hash);
     Damage damage;
-    if (try_candidates(index, key, hash, read, damage)) return true;
+    for (bool is_rebuilt = false;; is_rebuilt = true) {
+        Index &index = this->index();
+        Index::Candidates candidates(index, hash);
+        for (unsigned changes = 0; changes < kLookAgain;) {
+            const auto found = candidates.next();
+            if (!found) {
+                damage.none_in_index = candidates.is_clean();
+                break;
+            }
+            const auto &[place, slot] = *found;
+            if (slot.tentative()) continue;
+            const ReadOutcome outcome = read(index, hash, slot);
+            if (outcome == ReadOutcome::found) {
+                note_hit(place, slot, key);
+                return true;
+            }
+            if (outcome == ReadOutcome::other_key) continue;
+            if (!has_changed(index, *found, hash, outcome, damage)) continue;
+            candidates.restart();
+            ++changes;
+        }
+        if (is_rebuilt || !rebuild_for(index, hash, damage)) return false;
+    }
+}
+
+// For a slot that leads to no entry: whether a writer has replaced, copied or removed that since the
+// slot was read, or it is mended now. Else drops the slot.
+bool Store::has_changed(Index &index, const Index::PlacedSlot &found, std::uint64_t hash,
+                        ReadOutcome outcome, Damage &damage) {
+    const Slot now(found.place.ref().load());
+    if (now.with_hits(0).word() != found.slot.with_hits(0).word()) return true;
+    if (outcome == ReadOutcome::dead && access_ == Access::read_write) {
+        index.drop(found.place, now);
+    } else if (outcome == ReadOutcome::damaged) {
+        damage.met = true;
+        drop_damaged(index, found.place, now, hash);
+        const std::uint64_t word = found.place.ref().load();
+        return word != now.word() && word != kEmptySlot;
+    }
+    return false;
+}
+
+// After a miss: whether to look once more, as damage may have hidden the entry, and another index has
+// taken the place of this one. Also where a process that was faster has made that: entries move
+// there, and in this one a rebuild stays due.
+bool Store::rebuild_for(Index &index, std::uint64_t hash, const Damage &damage) {
     note_boot(index);
     const bool unchecked = index.rebuild_due() != RebuildReason::none;
     const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
@@ -66,43 +109,7 @@ bool Store::look_up(Bytes key, Read read) {
         index.mend_boot(boot_number_.load(std::memory_order_relaxed));
         if (!index_was_deleted() && !repair_->rebuild(index)) return false;
     }
-    if (!notice_deleted_index()) return false;
-    return try_candidates(this->index(), key, hash, read, damage);
-}
-
-template <typename Read>
-bool Store::try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage) {
-    Index::Candidates candidates(index, hash);
-    for (unsigned changes = 0; changes < kLookAgain;) {
-        const auto found = candidates.next();
-        if (!found) {
-            damage.none_in_index = candidates.is_clean();
-            return false;
-        }
-        const auto &[place, slot] = *found;
-        if (slot.tentative()) continue;
-        const ReadOutcome outcome = read(index, hash, slot);
-        if (outcome == ReadOutcome::found) {
-            note_hit(place, slot, key);
-            return true;
-        }
-        if (outcome == ReadOutcome::other_key) continue;
-        // Has a writer replaced, copied or removed it since we read the slot?
-        const Slot now(place.ref().load());
-        bool is_changed = now.with_hits(0).word() != slot.with_hits(0).word();
-        if (!is_changed && outcome == ReadOutcome::dead && access_ == Access::read_write) {
-            index.drop(place, now);
-        } else if (!is_changed && outcome == ReadOutcome::damaged) {
-            damage.met = true;
-            drop_damaged(index, place, now, hash);
-            const std::uint64_t word = place.ref().load();
-            is_changed = word != now.word() && word != kEmptySlot;  // it was mended
-        }
-        if (!is_changed) continue;
-        candidates.restart();
-        ++changes;
-    }
-    return false;
+    return notice_deleted_index();
 }
 
 // False: the index was deleted, and there is no other yet.

@@ -178,8 +178,9 @@ class Store {
         bool met = false;            // a slot led to a damaged record
         bool none_in_index = false;  // all slots of the buckets were intact
     };
-    template <typename Read>
-    bool try_candidates(Index &index, Bytes key, std::uint64_t hash, Read read, Damage &damage);
+    bool has_changed(Index &index, const Index::PlacedSlot &found, std::uint64_t hash,
+                     ReadOutcome outcome, Damage &damage);
+    bool rebuild_for(Index &index, std::uint64_t hash, const Damage &damage);
     void note_hit(Index::Place place, Slot slot, Bytes key);
     void flush_hits();
     void notice_deletion_now_and_then();

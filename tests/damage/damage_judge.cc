@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "damage/damage_judge.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "support/files.h"
 #include "support/stamped_value.h"
 
 namespace cairn_test {
@@ -46,10 +50,10 @@ bool is_touched(const CaseScene &scene, std::uint64_t key, std::uint64_t version
 // Who takes the right to write the index or the lock file away has a cache that is only read. It
 // takes nothing, and repairs nothing.
 bool is_only_read(const CaseScene &scene) {
-    return std::ranges::any_of(scene.plan.damages, [](const DamageStep &step) {
-        const auto file = file_kind_of(step.file);
-        return step.kind->is_permission && step.kind->argument == 0400 &&
-               (file == FileKind::index || file == FileKind::lock);
+    const std::string directory = scene.root + "/" + scene.sample.identifier();
+    return std::ranges::any_of(std::array{"cache.idx", "cache.lock"}, [&](const char *name) {
+        const std::string path = path_in_cache(directory, name);
+        return access(path.c_str(), R_OK) == 0 && access(path.c_str(), W_OK) != 0;
     });
 }
 

@@ -375,8 +375,20 @@ bool Index::is_after_start() const {
     return (word & static_cast<std::uint64_t>(RebuildReason::boot)) != 0;
 }
 
+// Damage to both copies may be damage to everything. Empty slots of another cache, or zeros, do not
+// tell of it.
+bool Index::has_own_header() const {
+    const std::size_t last = kIndexHeaderSize - sizeof(std::uint64_t);  // the check
+    const auto check = get_le<std::uint64_t>(header_, last);
+    return std::ranges::any_of(std::array{kHeaderPage, kHeaderCopyPage}, [&](std::uint64_t page) {
+        const std::uint64_t word = at(words(base_, page * kPage + last)).load();
+        return get_le<std::uint64_t>(std::as_bytes(std::span(&word, 1)), 0) == check;
+    });
+}
+
 RebuildReason Index::rebuild_due() const {
     const std::uint64_t word = counter(Counter::rebuild).load();
+    if (!has_own_header()) return RebuildReason::damage;
     if (word == static_cast<std::uint64_t>(RebuildReason::none)) return RebuildReason::none;
     const bool boot = word == static_cast<std::uint64_t>(RebuildReason::boot);
     return boot ? RebuildReason::boot : RebuildReason::damage;

@@ -173,6 +173,7 @@ class Index {
     void visit_buckets(std::uint64_t hash, Visit visit);
     // Says in the index, for later processes too, that segments may hold entries that it lacks.
     void ask_for_rebuild();
+    // Also where nothing asks for it, but the header is not that of this cache any more.
     RebuildReason rebuild_due() const;
     // Whether no rebuild has come to its end since the last system start: a slot may be an old one.
     bool is_after_start() const;
@@ -220,8 +221,12 @@ class Index {
     };
 
     Index(File file, const CacheIdentity &identity, Access access)
-        : file_(std::move(file)), identity_(identity), access_(access) {}
+        : file_(std::move(file)),
+          identity_(identity),
+          header_(encode_index_header(identity)),
+          access_(access) {}
 
+    bool has_own_header() const;
     Status map_levels();
     Status map_level(unsigned number, const FileInfo &info);
     Result<unsigned> levels_in_use(unsigned whole, std::uint64_t hint) const;
@@ -284,6 +289,7 @@ class Index {
     // Constant after construction.
     File file_;
     CacheIdentity identity_;
+    FileHeaderBytes header_;
     Access access_;
     FileInfo opened_ = {};  // of the file, when it was opened
     Mapping base_;          // the fixed part, and the levels that the file had at open

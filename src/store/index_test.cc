@@ -403,6 +403,17 @@ TEST_F(IndexTest, StampsGrowForAllProcesses) {
     EXPECT_GT(index_.next_stamp(), future);
 }
 
+TEST_F(IndexTest, AnotherHeaderIsDamageAndOneOfTwoIsNot) {
+    CacheIdentity other = files_.identity();
+    ++other.cache_id;
+    const auto strange = encode_index_header(other);
+    files_.overwrite(kIndexFileName, kHeaderPage * kPage, strange);
+    EXPECT_EQ(index_.rebuild_due(), RebuildReason::none);
+    files_.overwrite(kIndexFileName, kHeaderCopyPage * kPage, strange);
+    EXPECT_EQ(index_.rebuild_due(), RebuildReason::damage);
+    EXPECT_TRUE(index_.suspicious(1));
+}
+
 TEST_F(IndexTest, ACutFileGetsItsLengthBackAndAsksForASearch) {
     fill_bucket(index_, 3);
     ASSERT_TRUE(index_.grow().ok());

@@ -133,6 +133,22 @@ TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
     EXPECT_EQ(get(*later, "key"), "(miss)");
 }
 
+// Its slots are empty or lead nowhere, and its counters say that all is well.
+TEST_F(LostIndexTest, AnotherCachesIndexWrittenOverTheOwnIsNoticed) {
+    for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");
+    options_.identifier = "other";
+    ASSERT_NE(open(), nullptr);
+    const auto strange = Directory::open(options_.root + "/other/" + format_folder(kNewestFormat));
+    const auto file = strange->open_file(kIndexFileName, Access::read_only);
+    std::vector<std::byte> bytes(file->info()->size_bytes);
+    ASSERT_TRUE(file->read_at(0, bytes).ok());
+    options_.identifier = "cache";
+    write(kIndexFileName, 0, bytes);
+    EXPECT_TRUE(store_->remove(as_bytes("key0")).value());
+    for (int i = 1; i < 50; ++i) EXPECT_EQ(get(*store_, "key" + std::to_string(i)), "value") << i;
+    EXPECT_EQ(get(*store_, "key0"), "(miss)");
+}
+
 // Its writer holds a lock on the byte that a session wants.
 TEST_F(LostIndexTest, ASegmentUnderTheNameOfTheLockKeepsNobodyOut) {
     put(*store_, "key", "value");

@@ -166,7 +166,7 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
     if (published.outcome == Published::Outcome::replaced) {
         const PublishedSlot &older = published.other;
         (void)mark_given_up(directory_, {older.slot.location(), older.stamp_ns}, GivenUp::replaced,
-                            index.counter(Counter::boot).load());
+                            boot_number_.load(std::memory_order_relaxed));
     }
     if (published.outcome == Published::Outcome::added) {
         index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);

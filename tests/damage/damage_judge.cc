@@ -129,7 +129,6 @@ void judge_found(const CaseScene &scene, const char *when, std::uint64_t key, co
     if (expected.allows(found.version)) {
         // A removal that misses what is there has to say that it cannot tell.
         if (!expected.was_not_found || found.version != expected.decisive) return;
-        if (is_index_touched(scene)) return count_stale(scene, when, key, found.version);
         return complain_wrong(scene, "a removal did not find it", key, found.version);
     }
     const bool is_undecidable =

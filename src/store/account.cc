@@ -19,6 +19,10 @@ constexpr std::uint64_t kSegmentsPerLimit = 64;
 // Left for small files beside index and segments, and for the blocks of the directory itself.
 constexpr std::uint64_t kMarginBytes = 64 * 1024;
 
+// What is no index and no segment cannot be evicted. Together such files count for this part of the
+// limit at most: damage that has made one large, or a file that is not ours, leaves the cache the rest.
+constexpr std::uint64_t kOthersPerLimit = 2;
+
 }  // namespace
 
 SpaceLimits space_limits(std::uint64_t limit_bytes, WhenFull when_full) {
@@ -35,6 +39,8 @@ SpaceLimits space_limits(std::uint64_t limit_bytes, WhenFull when_full) {
 
 Result<DiskUse> Account::measure_and_note() {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
+    const std::uint64_t others_max = limits_.limit_bytes / kOthersPerLimit;
+    use.bytes -= use.other_bytes - std::min(use.other_bytes, others_max);
     used_bytes_.store(use.bytes, std::memory_order_relaxed);
     return use;
 }

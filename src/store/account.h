@@ -1,7 +1,8 @@
 // Keeps a cache below its limit: says whether there is room for more, and takes it.
 // SPDX-License-Identifier: MIT
 //
-// The file system keeps the account (store/space.h). Who wants more takes the space lock, adds up,
+// The file system keeps the account (store/space.h). Files that are neither index nor segment count for
+// half of the limit at most. Who wants more takes the space lock, adds up,
 // and reserves blocks before it unlocks.
 //
 // Thread safety: any thread.

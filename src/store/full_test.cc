@@ -99,6 +99,29 @@ TEST_P(FullTest, NothingIsGivenUpWhileThereIsSpace) {
     }
 }
 
+// A file that is none of ours, or that damage has made large, cannot be evicted.
+TEST(BesideALargeFile, HalfOfTheLimitIsLeft) {
+    const testing::Scratch scratch(testing::Scratch::Place::memory);
+    StoreOptions options;
+    options.root = scratch / "root";
+    options.identifier = "cache";
+    options.limit_bytes = 2 << 20;
+    const std::string value(1000, 'v');
+    const auto key = [](int number) { return "key " + std::to_string(number); };
+    auto store = std::move(Store::open(options).value());
+    for (int i = 0; i < 300; ++i)
+        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value), {}).ok());
+    for (const char *name : {"cache/about", "cache/format-2/strange"}) {
+        const auto root = Directory::open(options.root);
+        ASSERT_TRUE(root->create_file(name)->extend(4 << 20).ok());
+    }
+    store = std::move(Store::open(options).value());
+    for (int i = 300; i < 400; ++i) {
+        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value), {}).ok()) << i;
+    }
+    for (int i = 0; i < 400; ++i) EXPECT_TRUE(store->contains(as_bytes(key(i))).value()) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(Loads, FullTest, ::testing::ValuesIn(kLoads), [](const auto &load) {
     return std::to_string(load.param.value_bytes) + "In" + std::to_string(load.param.limit_bytes);
 });

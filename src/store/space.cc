@@ -4,13 +4,25 @@
 #include <array>
 
 #include "store/formats.h"
+#include "store/index_format.h"
 #include "store/segment_format.h"
 
 namespace cairn {
+namespace {
+
+// Whether a file of ours may take a large part of the limit although it is no segment: an index, an
+// index under construction, a segment that is being deleted.
+bool is_large(std::string_view name) {
+    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+    const bool is_temporary = begins("index-") || begins("rebuild-") || begins("discarded-");
+    return name == kIndexFileName || (is_temporary && name.ends_with(".tmp"));
+}
+
+}  // namespace
 
 Result<DiskUse> measure_disk_use(const Directory &files) {
     DiskUse use;
-    use.bytes = bytes_beside_formats(files);
+    use.bytes = use.other_bytes = bytes_beside_formats(files);
     Error error = Error::none;
     TRY(files.list([&](const char *name) {
         const auto info = files.info(name);
@@ -21,6 +33,7 @@ Result<DiskUse> measure_disk_use(const Directory &files) {
         use.bytes += info.value().disk_bytes;
         if (std::string_view(name).ends_with(".tmp")) use.temporary_files.emplace_back(name);
         const auto segment = segment_from_file_name(name);
+        if (!segment && !is_large(name)) use.other_bytes += info.value().disk_bytes;
         if (segment && info.value().is_file) {
             use.segments.push_back({*segment, info.value().size_bytes, info.value().disk_bytes,
                                     info.value().modified_ns});

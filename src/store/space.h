@@ -39,7 +39,8 @@ struct SegmentFile {
 };
 
 struct DiskUse {
-    std::uint64_t bytes = 0;  // all files of the cache
+    std::uint64_t bytes = 0;        // all files of the cache
+    std::uint64_t other_bytes = 0;  // of these, all that is neither index nor segment
     std::vector<SegmentFile> segments;
     std::vector<std::string> temporary_files;
 };

@@ -140,7 +140,7 @@ Status Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock,
                            std::uint32_t segment) {
     TRY(index.refresh());
     TRY_ASSIGN(const FileInfo file, lock.file().info());
-    SegmentScan scan(index.identity().cache_id, segment, file.size_bytes);
+    SegmentScan scan(index.identity(), segment, file.size_bytes);
     for (std::uint64_t piece_bytes = 0;;) {
         if (worker_.is_stopping()) return Error::busy;
         TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, scan));

@@ -46,7 +46,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     if (planned_victim_ != victim) {
         TRY_ASSIGN(const std::uint64_t size_bytes, readable_bytes(segment));
         if (size_bytes == 0) drop_all(index, segment);
-        scan_.emplace(index.identity().cache_id, segment, size_bytes);
+        scan_.emplace(index.identity(), segment, size_bytes);
         plan_.clear();
         planned_victim_ = victim;
     }

@@ -7,6 +7,7 @@
 
 #include "os/deadline.h"
 #include "os/environment.h"
+#include "store/stamp.h"
 
 namespace cairn {
 
@@ -299,21 +300,31 @@ std::optional<std::uint32_t> Index::victim() const {
     return static_cast<std::uint32_t>(word - 1);
 }
 
+std::uint64_t Index::last_stamp() const {
+    const std::uint64_t word = counter(Counter::last_stamp).load(std::memory_order_relaxed);
+    return is_stamp(identity_.format, word) ? word : 0;
+}
+
+// Without a counter that is whole, by the clock: a rebuild raises the counter.
 std::uint64_t Index::next_stamp() {
+    const std::uint32_t format = identity_.format;
     auto last = counter(Counter::last_stamp);
     std::uint64_t seen = last.load(std::memory_order_relaxed);
-    const std::uint64_t now = wall_clock_ns();
+    const std::uint64_t now = stamp_until(format, wall_clock_ns());
     std::uint64_t next;
     do {
-        next = std::max(seen + 1, now);
+        next = is_stamp(format, seen) ? std::max(stamp_at(format, seen + 1), now) : now;
     } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
     return next;
 }
 
 void Index::raise_stamp(std::uint64_t stamp) {
+    const std::uint32_t format = identity_.format;
+    const std::uint64_t goal = stamp_at(format, stamp);
     auto last = counter(Counter::last_stamp);
     std::uint64_t seen = last.load(std::memory_order_relaxed);
-    while (seen < stamp && !last.compare_exchange_weak(seen, stamp, std::memory_order_relaxed)) {
+    while ((seen < goal || !is_stamp(format, seen)) &&
+           !last.compare_exchange_weak(seen, goal, std::memory_order_relaxed)) {
     }
 }
 

@@ -198,6 +198,8 @@ class Index {
     std::optional<std::uint32_t> victim() const;
     // A time stamp greater than all before it, in all processes.
     std::uint64_t next_stamp();
+    // The latest one; 0: none was given, or the counter is damaged.
+    std::uint64_t last_stamp() const;
     // Sets Counter::boot right, which says what was replaced: a number that damage left there would
     // bring replaced records back. 0: the system does not tell its number.
     void mend_boot(std::uint64_t now) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "os/environment.h"
+#include "store/record.h"
 #include "store/space.h"
 
 namespace cairn {
@@ -115,12 +116,56 @@ Result<CacheIdentity> read_index_identity(const File &file, std::string_view nam
     return Error::corrupt;
 }
 
+namespace {
+
+// The identity that the record at an offset has been written for, if it is whole. `head`: its header.
+std::optional<CacheIdentity> identity_of_record(const File &file, Location location, Bytes head,
+                                                std::uint64_t version, std::uint64_t name_hash) {
+    const auto parsed = parse_record_header(head);
+    if (!parsed) return std::nullopt;
+    std::array<std::byte, kRecordEndSize> end = {};
+    const auto ended = file.read_at(location.offset + parsed->record_size() - end.size(), end);
+    if (!ended.ok() || ended.value() != end.size()) return std::nullopt;
+    const auto identity = identity_of_trace(trace_in(head, end), version, name_hash);
+    std::vector<std::byte> bytes(kRecordHeaderSize + parsed->key_size);
+    const auto read = file.read_at(location.offset, bytes);
+    if (!read.ok() || read.value() != bytes.size()) return std::nullopt;
+    const auto header = decode_record_header(bytes, record_seed(identity.cache_id, location));
+    const Bytes key = Bytes(bytes).subspan(kRecordHeaderSize);
+    const bool is_own = header && keyed_hash(key, identity.hash_seed) == header->key_hash;
+    return is_own ? std::optional(identity) : std::nullopt;
+}
+
+// Of the first whole record of a segment.
+std::optional<CacheIdentity> identity_of_records(const File &file, std::uint32_t segment,
+                                                 std::uint64_t version, std::uint64_t name_hash) {
+    std::vector<std::byte> window(64 * 1024);
+    for (std::uint64_t begin = 0;;) {
+        const auto data = file.next_data(begin);  // passes over holes
+        if (data.error() == Error::not_found) return std::nullopt;
+        if (data.ok()) begin = std::max(begin, data.value() / kRecordAlignment * kRecordAlignment);
+        const auto count = file.read_at(begin, window);
+        if (!count.ok() || count.value() < kRecordHeaderSize) return std::nullopt;
+        for (std::size_t i = 0; i + kRecordHeaderSize <= count.value(); i += kRecordAlignment) {
+            const Bytes head = Bytes(window).subspan(i, kRecordHeaderSize);
+            if (get_le<std::uint32_t>(head, 0) != kRecordMagic) continue;
+            const Location location = {segment, begin + i};
+            const auto identity = identity_of_record(file, location, head, version, name_hash);
+            if (identity) return identity;
+        }
+        begin += window.size();
+    }
+}
+
+}  // namespace
+
 std::optional<CacheIdentity> identity_of_segments(const Directory &directory, std::uint32_t format,
                                                   std::optional<std::uint64_t> version,
                                                   std::string_view name) {
     // The majority decides, so that a file that strayed in from another cache does not.
     using Vote = std::pair<CacheIdentity, unsigned>;
     std::vector<Vote> votes;
+    const std::uint64_t name_hash = cache_name_hash(name);
     const auto use = measure_disk_use(directory);
     for (const SegmentFile &segment :
          use.ok() ? use.value().segments : std::vector<SegmentFile>()) {
@@ -128,9 +173,14 @@ std::optional<CacheIdentity> identity_of_segments(const Directory &directory, st
             directory.open_file(segment_file_name(segment.segment), Access::read_only);
         std::array<std::byte, kSegmentHeaderSize> bytes = {};
         if (!file.ok() || !file.value().read_at(0, bytes).ok()) continue;
-        const auto identity = decode_segment_header(bytes, segment.segment);
-        if (!identity || identity->name_hash != cache_name_hash(name)) continue;
-        if (identity->format != format) continue;
+        auto identity = decode_segment_header(bytes, segment.segment);
+        const bool is_ours = identity && identity->name_hash == name_hash;
+        if (!is_ours && version && format != kOldestFormat) {
+            identity = identity_of_records(file.value(), segment.segment, *version, name_hash);
+        } else if (!is_ours) {
+            continue;
+        }
+        if (!identity || identity->format != format) continue;
         if (version && identity->version != *version) continue;
         const auto known = std::ranges::find(votes, *identity, &Vote::first);
         if (known == votes.end()) {
@@ -153,7 +203,8 @@ CacheIdentity identity_for_new_index(const Directory &directory, std::uint32_t f
     identity.cache_id = get_le<std::uint64_t>(random, 0);
     identity.version = version;
     identity.name_hash = cache_name_hash(name);
-    random_bytes(identity.hash_seed);
+    identity.hash_seed = hash_seed_of(identity.cache_id);
+    if (format == kOldestFormat) random_bytes(identity.hash_seed);
     return identity;
 }
 

@@ -41,7 +41,9 @@ void remove_abandoned_indexes(const Directory &directory, const DiskUse &use);
 // unsupported: another format version.
 Result<CacheIdentity> read_index_identity(const File &file, std::string_view name);
 
-// The identity that most segments have, for a cache without an index. Without `version`, of any.
+// The identity that most segments have, for a cache without an index. Without `version`, of any. From
+// format 2 on it counts what the records of a segment say, where its header does not, and the version
+// is known.
 std::optional<CacheIdentity> identity_of_segments(const Directory &directory, std::uint32_t format,
                                                   std::optional<std::uint64_t> version,
                                                   std::string_view name);

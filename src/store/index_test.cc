@@ -403,6 +403,22 @@ TEST_F(IndexTest, StampsGrowForAllProcesses) {
     EXPECT_GT(index_.next_stamp(), future);
 }
 
+TEST_F(IndexTest, ADamagedCounterOfStampsLeadsToNoFuture) {
+    const std::uint64_t before = index_.next_stamp();
+    for (const std::uint64_t damage : {std::uint64_t{0}, std::uint64_t{0x5555'5555'5555'5555},
+                                       ~std::uint64_t{0}, std::uint64_t{0x1D5A'9301'77E0'2B44}}) {
+        index_.counter(Counter::last_stamp).store(damage);
+        EXPECT_EQ(index_.last_stamp(), 0u);
+        const std::uint64_t stamp = index_.next_stamp();
+        EXPECT_GE(stamp, before);
+        EXPECT_LT(stamp, before + 3'600'000'000'000);
+        EXPECT_EQ(index_.last_stamp(), stamp);
+        index_.counter(Counter::last_stamp).store(damage);
+        index_.raise_stamp(stamp + 1'000'000'000'000'000);
+        EXPECT_GT(index_.next_stamp(), stamp + 1'000'000'000'000'000) << "what a record says";
+    }
+}
+
 TEST_F(IndexTest, AnotherHeaderIsDamageAndOneOfTwoIsNot) {
     CacheIdentity other = files_.identity();
     ++other.cache_id;

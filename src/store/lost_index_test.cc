@@ -133,6 +133,21 @@ TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
     EXPECT_EQ(get(*later, "key"), "(miss)");
 }
 
+// In memory the counter was damaged, and what was stored then is of a far future for ever.
+TEST_F(LostIndexTest, ADamagedStampOutlivesNoLaterValue) {
+    const std::vector<std::byte> damage(8, std::byte{0x55});
+    write(kIndexFileName, counter_offset(Counter::last_stamp), damage);
+    put(*store_, "key", "an older value");
+    store_.reset();
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    store_ = open();
+    put(*store_, "key", "the newer value");
+    store_.reset();
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    store_ = open();
+    EXPECT_EQ(get(*store_, "key"), "the newer value");
+}
+
 // Its slots are empty or lead nowhere, and its counters say that all is well.
 TEST_F(LostIndexTest, AnotherCachesIndexWrittenOverTheOwnIsNoticed) {
     for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");
@@ -147,6 +162,73 @@ TEST_F(LostIndexTest, AnotherCachesIndexWrittenOverTheOwnIsNoticed) {
     EXPECT_TRUE(store_->remove(as_bytes("key0")).value());
     for (int i = 1; i < 50; ++i) EXPECT_EQ(get(*store_, "key" + std::to_string(i)), "value") << i;
     EXPECT_EQ(get(*store_, "key0"), "(miss)");
+}
+
+// Of the cache, with as many segments as there are stores at once.
+class LostIdentityTest : public LostIndexTest {
+  protected:
+    static constexpr int kKeys = 60;
+    LostIdentityTest() {
+        store_.reset();
+        fill();
+    }
+    void fill() const {
+        std::vector<std::unique_ptr<Store>> stores;
+        for (int i = 0; i < 3; ++i) stores.push_back(open());
+        for (int i = 0; i < kKeys; ++i) {
+            put(*stores[static_cast<std::size_t>(i % 3)], "key" + std::to_string(i), "value");
+        }
+    }
+    void lose_headers(std::uint32_t segments = 3) const {
+        const std::vector<std::byte> zeros(kSegmentHeaderSize);
+        for (std::uint32_t i = 0; i < segments; ++i) write(segment_file_name(i), 0, zeros);
+        ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    }
+    int found() const {
+        const auto store = open();
+        int count = 0;
+        for (int i = 0; i < kKeys; ++i) count += get(*store, "key" + std::to_string(i)) == "value";
+        return count;
+    }
+};
+
+TEST_F(LostIdentityTest, WithoutAnyHeaderTheRecordsTellIt) {
+    lose_headers();
+    EXPECT_EQ(found(), kKeys);
+}
+
+TEST_F(LostIdentityTest, TheFirstRecordThatIsWholeTellsIt) {
+    const std::vector<std::byte> damage(1024, std::byte{0x43});
+    for (std::uint32_t i = 0; i < 3; ++i) write(segment_file_name(i), 0, damage);
+    lose_headers();
+    const int count = found();
+    EXPECT_GT(count, kKeys / 4);
+    EXPECT_LT(count, kKeys);
+}
+
+TEST_F(LostIdentityTest, RecordsOfAnotherVersionTellNothing) {
+    lose_headers();
+    options_.version = 2;
+    EXPECT_EQ(found(), 0);
+}
+
+TEST_F(LostIdentityTest, RecordsOfAnotherNameTellNothing) {
+    lose_headers();
+    ASSERT_TRUE(Directory::open(options_.root)->rename("cache", "other").ok());
+    options_.identifier = "other";
+    EXPECT_EQ(found(), 0);
+}
+
+// One of a cache of the same name, which somebody has put there.
+TEST_F(LostIdentityTest, AWholeSegmentOfAStrangerIsOutvoted) {
+    ASSERT_TRUE(Directory::open(options_.root)->rename("cache", "own").ok());
+    fill();
+    const auto strange = read(segment_file_name(2));
+    ASSERT_TRUE(Directory::open(options_.root)->rename("cache", "strange").ok());
+    ASSERT_TRUE(Directory::open(options_.root)->rename("own", "cache").ok());
+    lose_headers();
+    write(segment_file_name(2), 0, strange);
+    EXPECT_GE(found(), kKeys / 3 * 2);
 }
 
 // Its writer holds a lock on the byte that a session wants.

@@ -95,7 +95,7 @@ Status Rebuild::begin_segment(std::uint32_t segment, std::uint64_t from) {
     const bool is_denied = reader_.segments().open(segment).error() == Error::denied;
     if (is_denied && !reader_.segments().is_unreadable(segment)) return Error::denied;
     if (is_denied) scanned_size_ = 0;
-    scan_.emplace(old_.identity().cache_id, segment, scanned_size_, from);
+    scan_.emplace(old_.identity(), segment, scanned_size_, from);
     return {};
 }
 
@@ -504,7 +504,7 @@ void Rebuild::take_counters() {
     }
     index.counter(Counter::clears).store(old_.counter(Counter::clears).load() + 1);
     index.counter(Counter::retired).store((old_.counter(Counter::retired).load() + 1) & ~kSealed);
-    made_->index->raise_stamp(old_.counter(Counter::last_stamp).load() + kStampMargin);
+    made_->index->raise_stamp(old_.last_stamp() + kStampMargin);
 }
 
 // What must not be missed of what others set until the old index lost its name.
@@ -514,7 +514,7 @@ void Rebuild::take_late_counters() {
     const std::uint64_t ghosts = old_.counter(Counter::ghosts).load();
     if (index.counter(Counter::ghosts).load() < ghosts)
         index.counter(Counter::ghosts).store(ghosts);
-    made_->index->raise_stamp(old_.counter(Counter::last_stamp).load());
+    made_->index->raise_stamp(old_.last_stamp());
 }
 
 void Rebuild::note_losers(const Listed &winner) {

@@ -100,6 +100,16 @@ std::uint64_t record_seed(std::uint64_t cache_id, Location location) {
     return cache_id ^ (place * 0x9E3779B97F4A7C15u);
 }
 
+std::array<std::byte, kRecordEndSize> record_end(Bytes header, std::uint64_t trace) {
+    std::array<std::byte, kRecordEndSize> end;
+    put_le(end, 0, get_le<std::uint64_t>(header, kRecordCheckOffset) ^ trace);
+    return end;
+}
+
+std::uint64_t trace_in(Bytes header, Bytes end) {
+    return get_le<std::uint64_t>(header, kRecordCheckOffset) ^ get_le<std::uint64_t>(end, 0);
+}
+
 std::array<std::byte, kRecordHeaderSize> encode_record_header(const RecordHeader &header, Bytes key,
                                                               std::uint64_t seed) {
     assert(key.size() == header.key_size);

@@ -23,8 +23,8 @@ inline constexpr std::size_t kRecordStateOffset = 4;
 inline constexpr std::size_t kRecordCheckOffset = 48;
 inline constexpr std::size_t kRecordUnmovedOffset = 56;
 inline constexpr std::size_t kRecordGivenUpOffset = 57;
-// A record ends with its header's check again. A record without that end was torn: its writer died,
-// and the records of the next writer may begin inside it.
+// A record ends with its header's check again, combined with the trace of its cache. A record without
+// that end was torn: its writer died, and the records of the next writer may begin inside it.
 inline constexpr std::size_t kRecordEndSize = 8;
 
 // What a rebuild is to make of a record. This is said after the record was written, in bytes that the
@@ -89,10 +89,10 @@ enum class GivenUp {
 // What is written at kRecordGivenUpOffset.
 std::array<std::byte, 7> given_up_bytes(GivenUp reason, std::uint64_t boot);
 
-// The end that belongs to a record's header.
-inline Bytes record_end(Bytes header) {
-    return header.subspan(kRecordCheckOffset, kRecordEndSize);
-}
+// The end that belongs to a record's header. `trace`: of the cache, see trace_of().
+std::array<std::byte, kRecordEndSize> record_end(Bytes header, std::uint64_t trace);
+// The trace that a record with this end has.
+std::uint64_t trace_in(Bytes header, Bytes end);
 
 std::array<std::byte, kRecordHeaderSize> encode_record_header(const RecordHeader &header, Bytes key,
                                                               std::uint64_t seed);

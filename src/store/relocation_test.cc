@@ -69,7 +69,7 @@ class RelocationTest : public ::testing::Test {
     }
     // As who goes over the original's segment next.
     Status finish(Location from) {
-        SegmentScan scan(files_.identity().cache_id, from.segment, UINT32_MAX, from.offset);
+        SegmentScan scan(files_.identity(), from.segment, UINT32_MAX, from.offset);
         const auto entry = next_entry(files_.directory(), files_.index(), files_.reader(), scan);
         EXPECT_TRUE(entry.ok() && entry.value() && entry.value()->record.location == from);
         return entry.ok() && entry.value() ? entry.value()->finished : Status(entry.error());

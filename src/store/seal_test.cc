@@ -226,7 +226,7 @@ TEST_F(SealTest, WhatIsPublishedTooLateIsPutAgain) {
     unsigned live = 0;
     const auto use = measure_disk_use(*directory_);
     for (const SegmentFile &file : use->segments) {
-        SegmentScan scan(identity.cache_id, file.segment, file.size_bytes);
+        SegmentScan scan(identity, file.segment, file.size_bytes);
         for (auto record = scan.next(reader); record.ok() && record.value();
              record = scan.next(reader)) {
             live += !reader.is_dead(record.value()->header);

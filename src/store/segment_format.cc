@@ -64,6 +64,34 @@ std::uint64_t cache_name_hash(std::string_view identifier) {
     return checksum(as_bytes(identifier), 3);
 }
 
+HashSeed hash_seed_of(std::uint64_t cache_id) {
+    std::array<std::byte, 8> bytes;
+    put_le(bytes, 0, cache_id);
+    HashSeed seed;
+    put_le(seed, 0, checksum(bytes, 5));
+    put_le(seed, 8, checksum(bytes, 6));
+    return seed;
+}
+
+// With the version in it, no record of another one seems to be of this one.
+std::uint64_t trace_of(const CacheIdentity &identity) {
+    if (identity.format == kOldestFormat) return 0;
+    std::array<std::byte, 16> bytes;
+    put_le(bytes, 0, identity.version);
+    put_le(bytes, 8, identity.name_hash);
+    return identity.cache_id ^ checksum(bytes, 4);
+}
+
+CacheIdentity identity_of_trace(std::uint64_t trace, std::uint64_t version,
+                                std::uint64_t name_hash) {
+    CacheIdentity identity;
+    identity.version = version;
+    identity.name_hash = name_hash;
+    identity.cache_id = trace ^ trace_of(identity);
+    identity.hash_seed = hash_seed_of(identity.cache_id);
+    return identity;
+}
+
 bool begins_like_segment(Bytes bytes) {
     const Bytes magic = as_bytes(kSegment.magic);
     return bytes.size() >= magic.size() && same_bytes(bytes.first(magic.size()), magic);

@@ -29,12 +29,20 @@ struct CacheIdentity {
     std::uint32_t format = kNewestFormat;
     std::uint64_t cache_id = 0;   // random
     std::uint64_t version = 0;    // of the contents, chosen by the caller
-    HashSeed hash_seed = {};      // random
+    HashSeed hash_seed = {};      // random; from format 2 on hash_seed_of(cache_id)
     std::uint64_t name_hash = 0;  // of the cache's identifier, see cache_name_hash
     bool operator==(const CacheIdentity &) const = default;
 };
 
 std::uint64_t cache_name_hash(std::string_view identifier);
+HashSeed hash_seed_of(std::uint64_t cache_id);
+
+// What the end of each record is combined with: it tells the identity to those who know version and
+// name, where no header is left. 0 in format 1, whose records do not tell.
+std::uint64_t trace_of(const CacheIdentity &identity);
+// The identity, in the newest format, that leaves this trace.
+CacheIdentity identity_of_trace(std::uint64_t trace, std::uint64_t version,
+                                std::uint64_t name_hash);
 
 using FileHeaderBytes = std::array<std::byte, kFileHeaderSize>;
 FileHeaderBytes encode_segment_header(const CacheIdentity &identity, std::uint32_t segment);

@@ -61,6 +61,17 @@ TEST(SegmentFormat, OtherNamesAreNoSegments) {
     EXPECT_FALSE(segment_from_file_name(segment_file_name(kSegmentIdMax + 1)));
 }
 
+TEST(SegmentFormat, TheTraceOfARecordTellsTheIdentityToThoseWhoKnowVersionAndName) {
+    CacheIdentity identity = sample();
+    identity.hash_seed = hash_seed_of(identity.cache_id);
+    const std::uint64_t trace = trace_of(identity);
+    EXPECT_EQ(identity_of_trace(trace, identity.version, identity.name_hash), identity);
+    const auto other = identity_of_trace(trace, identity.version + 1, identity.name_hash);
+    EXPECT_NE(other.cache_id, identity.cache_id);
+    identity.format = kOldestFormat;
+    EXPECT_EQ(trace_of(identity), 0u) << "records of format 1 end as they always did";
+}
+
 TEST(SegmentFormat, CachesOfOtherNamesHaveOtherHashes) {
     EXPECT_NE(cache_name_hash("a"), cache_name_hash("b"));
     EXPECT_EQ(cache_name_hash("a"), cache_name_hash("a"));

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "store/segment_format.h"
-
 namespace cairn {
 
 Result<std::optional<ScannedRecord>> SegmentScan::next(RecordReader &reader) {
@@ -51,7 +49,7 @@ Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &rec
     const std::uint64_t offset =
         record.location.offset + record.header.record_size() - kRecordEndSize;
     TRY_ASSIGN(const std::size_t count, segment->file().read_at(offset, end));
-    return count == end.size() && same_bytes(end, record_end(record.head->buffer()));
+    return count == end.size() && same_bytes(end, record_end(record.head->buffer(), trace_));
 }
 
 // A power loss may have taken only the end of a record.

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "store/record_reader.h"
+#include "store/segment_format.h"
 
 namespace cairn {
 
@@ -23,9 +24,10 @@ struct ScannedRecord {
 class SegmentScan {
   public:
     // From the first record, or from the first one at or behind `offset`.
-    SegmentScan(std::uint64_t cache_id, std::uint32_t segment, std::uint64_t size_bytes,
+    SegmentScan(const CacheIdentity &identity, std::uint32_t segment, std::uint64_t size_bytes,
                 std::uint64_t offset = kRecordAlignment)
-        : cache_id_(cache_id),
+        : cache_id_(identity.cache_id),
+          trace_(trace_of(identity)),
           segment_(segment),
           size_bytes_(std::min(size_bytes, kSegmentBytesMax)),
           offset_(offset) {}
@@ -49,6 +51,7 @@ class SegmentScan {
     Status skip_damage(RecordReader &reader);
 
     std::uint64_t cache_id_;
+    std::uint64_t trace_;
     std::uint32_t segment_;
     std::uint64_t size_bytes_;
     std::uint64_t offset_;

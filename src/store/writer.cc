@@ -88,12 +88,13 @@ Result<Writer::Appended> Writer::append(Index &index, const RecordHeader &header
     const std::size_t key_end = kRecordHeaderSize + key.size();
     const std::size_t value_end = header.value_offset() + value.size();
     const auto padding = static_cast<std::size_t>(size - kRecordEndSize - value_end);
+    const auto end = record_end(head, trace_of(index.identity()));
     const Bytes pieces[] = {head,
                             key,
                             Bytes(kZeros).first(header.value_offset() - key_end),
                             value,
                             Bytes(kZeros).first(padding),
-                            record_end(head)};
+                            end};
     const Status written = place.segment->file().write_at(location.offset, pieces);
     if (written.ok()) return place;
     // Only its end may be missing, and then a scan would take it for whole.
@@ -159,7 +160,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
     const std::uint64_t now_ns = monotonic_ns();
     if (now_ns >= litter_due_ns_.load(std::memory_order_relaxed)) {
         litter_due_ns_.store(now_ns + kLitterEachNs, std::memory_order_relaxed);
-        TRY(remove_litter());
+        TRY(remove_litter(index));
     }
     TRY_ASSIGN(const auto space, account_.take(index));
     const DiskUse &use = space.use;
@@ -168,7 +169,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::take_segment(Index &index
 }
 
 // Removes what killed processes left behind.
-Status Writer::remove_litter() const {
+Status Writer::remove_litter(const Index &index) const {
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
     remove_abandoned_indexes(directory_, use);
     for (const std::string &name : use.temporary_files) {
@@ -178,14 +179,14 @@ Status Writer::remove_litter() const {
         (void)discard_segment(directory_, name);
     }
     for (const SegmentFile &file : use.segments) {
-        if (file.disk_bytes > segment_bytes_ + kPage) remove_if_torn(file.segment);
+        if (file.disk_bytes > segment_bytes_ + kPage) remove_if_torn(index, file.segment);
     }
     return {};
 }
 
 // A segment larger than others holds one record. If its writer was killed before the record was
 // whole, no slot leads to it and no process will continue the segment.
-void Writer::remove_if_torn(std::uint32_t segment) const {
+void Writer::remove_if_torn(const Index &index, std::uint32_t segment) const {
     const auto lock = SegmentLock::of_segment(directory_, segment);
     if (!lock.ok()) return;
     std::array<std::byte, kRecordHeaderSize> head;
@@ -197,7 +198,8 @@ void Writer::remove_if_torn(std::uint32_t segment) const {
         const std::uint64_t offset = kSegmentHeaderSize + header->record_size() - kRecordEndSize;
         const auto read = lock->file().read_at(offset, end);
         if (!read.ok()) return;
-        if (read.value() == end.size() && same_bytes(end, record_end(head))) return;
+        const auto expected = record_end(head, trace_of(index.identity()));
+        if (read.value() == end.size() && same_bytes(end, expected)) return;
     }
     (void)discard_segment(directory_, segment_file_name(segment));
 }

@@ -125,7 +125,6 @@ CasePlan DamageTorture::plan(std::uint64_t seed, const CaseLimits &limits) const
     if (limits.file && is_of_programs(*limits.file)) plan.sample = SampleKind::program;
     if (limits.file && is_of_plain(*limits.file)) plan.sample = SampleKind::plain;
     plan.is_tight = random.one_in(8);
-    plan.known_to_hold = limits.known_to_hold;
     plan.kills = draw_kills(random);
     const std::uint64_t drawn = random.one_in(4) ? 4 + random.below(17) : 1 + random.below(3);
     const std::uint64_t count = std::min(drawn, limits.damages_max);
@@ -150,7 +149,6 @@ CasePlan DamageTorture::plan_pair(std::uint64_t seed, const DamageKind &kind, Fi
     plan.seed = seed;
     plan.mode = mode;
     plan.sample = is_of_programs(file) ? SampleKind::program : SampleKind::plain;
-    plan.known_to_hold = true;
     plan.damages = {{&kind, pick_file(plan.sample, file, seed)}};
     return plan;
 }

@@ -56,7 +56,6 @@ struct CasePlan {
     SampleKind sample = SampleKind::plain;
     bool is_tight = false;
     unsigned kills = 0;
-    bool known_to_hold = false;  // as CaseLimits
     std::vector<DamageStep> damages;
     // Root may do everything: as another user then.
     bool unprivileged() const;

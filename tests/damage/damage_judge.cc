@@ -48,25 +48,13 @@ bool is_touched(const CaseScene &scene, std::uint64_t key, std::uint64_t version
 }
 
 // Who takes the right to write the index or the lock file away has a cache that is only read. It
-// takes nothing, and repairs nothing.
+// takes nothing, and repairs nothing. Another file that may not be written can have got their name.
 bool is_only_read(const CaseScene &scene) {
     const std::string directory = scene.root + "/" + scene.sample.identifier();
     return std::ranges::any_of(std::array{"cache.idx", "cache.lock"}, [&](const char *name) {
         const std::string path = path_in_cache(directory, name);
         return access(path.c_str(), R_OK) == 0 && access(path.c_str(), W_OK) != 0;
     });
-}
-
-// Whether neither the index nor any segment says any more of which cache they are. Then no record can be
-// told from one of another cache: a weakness of the format, which the short form passes by.
-bool is_identity_lost(const CaseScene &scene) {
-    const auto is_header_touched = [&](const std::string &name) {
-        return file_kind_of(name) != FileKind::segment ||
-               std::ranges::any_of(scene.damaged.ranges, [&](const Range &range) {
-                   return range.overlaps({name, 0, 64});
-               });
-    };
-    return is_index_touched(scene) && std::ranges::all_of(scene.sample.names(), is_header_touched);
 }
 
 // Where the record of the latest acknowledged step lies, and what the key has gone through.
@@ -158,8 +146,7 @@ void judge_miss(const CaseScene &scene, std::uint64_t key) {
         std::uint64_t none = 0;
         if (findings.hidden.compare_exchange_strong(none, key + 1) || none == key + 1) return;
     }
-    if (!is_identity_lost(scene)) return complain_lost(scene, "its record was not touched", key);
-    if (!scene.plan.known_to_hold) complain_lost(scene, "no header is left", key);
+    complain_lost(scene, "its record was not touched", key);
 }
 
 // Keys of the sample that nobody counts are those of programs, which only a program cache has.

@@ -9,6 +9,7 @@
 #include "store/record.h"
 #include "store/segment_format.h"
 #include "store/slot_place.h"
+#include "store/stamp.h"
 
 namespace cairn_test {
 
@@ -17,9 +18,7 @@ inline cairn::CacheIdentity example_identity() {
     identity.cache_id = 0x1122334455667788;
     identity.version = 3;
     identity.name_hash = cairn::cache_name_hash("example");
-    for (std::size_t i = 0; i < identity.hash_seed.size(); ++i) {
-        identity.hash_seed[i] = static_cast<std::byte>(0xA0 + i);
-    }
+    identity.hash_seed = cairn::hash_seed_of(identity.cache_id);
     return identity;
 }
 
@@ -39,7 +38,7 @@ inline cairn::RecordHeader example_record() {
     header.value_size = kExampleValue.size();
     header.raw_size = kExampleValue.size();
     header.cost_us = 1500;
-    header.stamp_ns = 1'700'000'000'000'000'000;
+    header.stamp_ns = cairn::stamp_at(cairn::kNewestFormat, 1'700'000'000'000'000'000);
     header.key_hash = cairn::keyed_hash(cairn::as_bytes(kExampleKey), example_identity().hash_seed);
     header.value_check = cairn::value_checksum(cairn::as_bytes(kExampleValue));
     return header;
@@ -59,7 +58,7 @@ inline std::vector<std::byte> example_segment() {
     bytes.resize(kExampleLocation.offset + header.value_offset());
     bytes.insert(bytes.end(), value.begin(), value.end());
     bytes.resize(kExampleLocation.offset + header.record_size() - cairn::kRecordEndSize);
-    const auto end = cairn::record_end(record);
+    const auto end = cairn::record_end(record, cairn::trace_of(example_identity()));
     bytes.insert(bytes.end(), end.begin(), end.end());
     return bytes;
 }

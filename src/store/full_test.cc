@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
@@ -120,6 +121,40 @@ TEST(BesideALargeFile, HalfOfTheLimitIsLeft) {
         ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value), {}).ok()) << i;
     }
     for (int i = 0; i < 400; ++i) EXPECT_TRUE(store->contains(as_bytes(key(i))).value()) << i;
+}
+
+// It would be the last one to be evicted, as it was changed last.
+TEST(BesideALargeFile, ASegmentThatDamageHasExtendedGivesThatBack) {
+    const testing::Scratch scratch(testing::Scratch::Place::memory);
+    StoreOptions options;
+    options.root = scratch / "root";
+    options.identifier = "cache";
+    options.limit_bytes = 32 << 20;
+    const std::string value(1000, 'v');
+    const auto key = [](int number) { return "key " + std::to_string(number); };
+    {
+        const auto one = std::move(Store::open(options).value());
+        const auto other = std::move(Store::open(options).value());
+        for (int i = 0; i < 200; ++i) {
+            Store &store = i % 2 == 0 ? *one : *other;
+            ASSERT_TRUE(store.put(as_bytes(key(i)), as_bytes(value), {}).ok());
+        }
+    }
+    const auto files = Directory::open(options.root + "/cache/" + format_folder(kNewestFormat));
+    const auto segment = files->open_file(segment_file_name(1), Access::read_write);
+    ASSERT_TRUE(segment->extend(80 << 20).ok());
+    // Its first record is damaged, too.
+    const std::vector<std::byte> damage(300);
+    const Bytes pieces[] = {damage};
+    ASSERT_TRUE(segment->write_at(0, pieces).ok());
+    const auto store = std::move(Store::open(options).value());
+    for (int i = 200; i < 300; ++i) {
+        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value), {}).ok()) << i;
+    }
+    for (int i = 0; i < 300; ++i) {
+        EXPECT_TRUE(i == 1 || store->contains(as_bytes(key(i))).value()) << i;
+    }
+    EXPECT_LT(store->stats().disk_bytes, options.limit_bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Loads, FullTest, ::testing::ValuesIn(kLoads), [](const auto &load) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@
 #include "store/index_file.h"
 #include "store/locks.h"
 #include "store/marks.h"
+#include "store/record_reader.h"
 #include "store/segment_format.h"
+#include "store/segment_scan.h"
 
 namespace cairn {
 namespace {
@@ -179,29 +182,33 @@ Status Writer::remove_litter(const Index &index) const {
         (void)discard_segment(directory_, name);
     }
     for (const SegmentFile &file : use.segments) {
-        if (file.disk_bytes > segment_bytes_ + kPage) remove_if_torn(index, file.segment);
+        if (file.disk_bytes > segment_bytes_ + kPage) mend_large(index, file);
     }
     return {};
 }
 
-// A segment larger than others holds one record. If its writer was killed before the record was
-// whole, no slot leads to it and no process will continue the segment.
-void Writer::remove_if_torn(const Index &index, std::uint32_t segment) const {
-    const auto lock = SegmentLock::of_segment(directory_, segment);
+// A segment larger than others holds one record, or several of a process with a larger limit. If none
+// is whole, its writer was killed: no slot leads to it and no process will continue the segment. One that
+// is larger than one of several records can be has been extended by damage. It must not take the place
+// of entries, so it loses what follows the last record.
+void Writer::mend_large(const Index &index, const SegmentFile &segment) const {
+    const auto lock = SegmentLock::of_segment(directory_, segment.segment);
     if (!lock.ok()) return;
-    std::array<std::byte, kRecordHeaderSize> head;
-    const auto count = lock->file().read_at(kSegmentHeaderSize, head);
-    if (!count.ok()) return;
-    const auto header = parse_record_header(Bytes(head).first(count.value()));
-    if (header) {
-        std::array<std::byte, kRecordEndSize> end;
-        const std::uint64_t offset = kSegmentHeaderSize + header->record_size() - kRecordEndSize;
-        const auto read = lock->file().read_at(offset, end);
-        if (!read.ok()) return;
-        const auto expected = record_end(head, trace_of(index.identity()));
-        if (read.value() == end.size() && same_bytes(end, expected)) return;
+    const bool is_too_large = segment.size_bytes > kRecordAlignment << kOffsetBits;
+    const auto reader = std::make_unique<RecordReader>(directory_);
+    SegmentScan scan(index.identity(), segment.segment, segment.size_bytes);
+    std::uint64_t end = 0;
+    do {
+        const auto record = scan.next(*reader);
+        if (!record.ok()) return;
+        if (!record.value()) break;
+        end = record.value()->location.offset + record.value()->header.record_size();
+    } while (is_too_large);
+    if (end == 0) {
+        (void)discard_segment(directory_, segment_file_name(segment.segment));
+    } else if (is_too_large && end < segment.size_bytes) {
+        (void)lock->file().truncate(end);
     }
-    (void)discard_segment(directory_, segment_file_name(segment));
 }
 
 // Takes over the fullest segment that has room for the record, no writer, and is not the victim.

@@ -70,7 +70,7 @@ class Writer {
     Result<std::shared_ptr<ActiveSegment>> take_segment(Index &index, std::uint64_t record_size,
                                                         Account::Purpose purpose);
     Status remove_litter(const Index &index) const;
-    void remove_if_torn(const Index &index, std::uint32_t segment) const;
+    void mend_large(const Index &index, const SegmentFile &segment) const;
     std::shared_ptr<ActiveSegment> take_over(Index &index, const DiskUse &use,
                                              std::uint64_t record_size, Account::Purpose purpose);
     std::shared_ptr<ActiveSegment> try_take_over(Index &index, std::uint32_t segment,

@@ -296,7 +296,7 @@ std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
 
 std::optional<std::uint32_t> Index::victim() const {
     const std::uint64_t word = counter(Counter::victim).load() & ~kHasNoWriter;
-    if (word == 0) return std::nullopt;
+    if (word == 0 || word > kSegmentIdMax + std::uint64_t{1}) return std::nullopt;  // or damaged
     return static_cast<std::uint32_t>(word - 1);
 }
 

@@ -196,6 +196,10 @@ class Index {
     std::atomic_ref<std::uint64_t> counter(Counter counter) const;
     // The segment that is being evicted, if there is one.
     std::optional<std::uint32_t> victim() const;
+    // Whether its entries may have been dropped already.
+    bool is_being_evicted(std::uint32_t segment) const {
+        return counter(Counter::victim).load() == ((segment + std::uint64_t{1}) | kHasNoWriter);
+    }
     // A time stamp greater than all before it, in all processes.
     std::uint64_t next_stamp();
     // The latest one; 0: none was given, or the counter is damaged.

@@ -133,6 +133,15 @@ TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
     EXPECT_EQ(get(*later, "key"), "(miss)");
 }
 
+// Only of one that has no writer any more were entries dropped.
+TEST_F(LostIndexTest, ADamagedNameOfAVictimHidesNothing) {
+    for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");
+    write(kIndexFileName, kSlots, std::vector<std::byte>(index_size(1) - kSlots));
+    const std::array<std::byte, 8> first_segment = {std::byte{1}};
+    write(kIndexFileName, counter_offset(Counter::victim), first_segment);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(get(*store_, "key" + std::to_string(i)), "value") << i;
+}
+
 // In memory the counter was damaged, and what was stored then is of a far future for ever.
 TEST_F(LostIndexTest, ADamagedStampOutlivesNoLaterValue) {
     const std::vector<std::byte> damage(8, std::byte{0x55});

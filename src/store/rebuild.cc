@@ -106,8 +106,14 @@ Rebuild::ListedTo Rebuild::end_segment() {
     return {scan_->segment(), scanned_is_final_ ? end : scan_->first_gap()};
 }
 
+// What the process knows, as damage to the index may just have changed what that says.
+std::uint64_t Rebuild::boot() const {
+    const std::uint64_t known = reader_.boot();
+    return known != 0 ? known : old_.counter(Counter::boot).load(std::memory_order_relaxed);
+}
+
 Rebuild::Fate Rebuild::fate_of(const RecordHeader &header) const {
-    const std::uint64_t boot = old_.counter(Counter::boot).load(std::memory_order_relaxed);
+    const std::uint64_t boot = this->boot();
     if (header.state == RecordState::unused) return Fate::ignored;
     // Also a copy that is unmoved: it was found by its slot.
     if (header.state == RecordState::removed || header.was_replaced(boot)) return Fate::dead;
@@ -289,7 +295,8 @@ Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
     if (record.outcome == ReadOutcome::dead && fate_of(record.header) == Fate::dead) {
         return Found{State::dead, 0, record.header.state == RecordState::removed};
     }
-    if (old_.victim() == location.segment && !slot_of(listed)) return Found{State::gone};
+    const bool is_dropped = old_.is_being_evicted(location.segment) && !slot_of(listed);
+    if (is_dropped) return Found{State::gone};
     if (record.header.unmoved) return Found{State::not_whole};
     if (record.outcome == ReadOutcome::found) {
         const bool is_same = old_.hash(record.blob->key()) == listed.key_hash;
@@ -499,9 +506,10 @@ void Rebuild::take_counters() {
     const Index &index = *made_->index;
     for (const Counter counter :
          {Counter::segment_hint, Counter::limit_bytes, Counter::victim, Counter::copy_debt,
-          Counter::boot, Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
+          Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
         index.counter(counter).store(old_.counter(counter).load());
     }
+    index.counter(Counter::boot).store(boot());
     index.counter(Counter::clears).store(old_.counter(Counter::clears).load() + 1);
     index.counter(Counter::retired).store((old_.counter(Counter::retired).load() + 1) & ~kSealed);
     made_->index->raise_stamp(old_.last_stamp() + kStampMargin);
@@ -540,7 +548,7 @@ void Rebuild::forget_winners() {
 // and a system start made void what others say. All puts that published in the old index were taken
 // over, and those that have not, begin again.
 void Rebuild::mark_losers() {
-    const std::uint64_t boot = old_.counter(Counter::boot).load();
+    const std::uint64_t boot = this->boot();
     for (const Loser &loser : losers_) {
         const Listed &listed = loser.listed;
         const Listed &winner = loser.winner;

@@ -123,6 +123,7 @@ class Rebuild {
     ListedTo end_segment();
     Status list_newer();
     Status list_tail(std::uint32_t segment, std::uint64_t size_bytes);
+    std::uint64_t boot() const;
     Fate fate_of(const RecordHeader &header) const;
     void add(const ScannedRecord &record);
     void note_stamps();

@@ -74,6 +74,7 @@ class RecordReader {
     // Has records that were replaced in this system start read as dead. Before, what they say counts
     // for nothing, as the newer one may have been lost.
     void set_boot(std::uint64_t boot) { boot_.store(boot, std::memory_order_relaxed); }
+    std::uint64_t boot() const { return boot_.load(std::memory_order_relaxed); }
 
     bool is_dead(const RecordHeader &header) const;
 

@@ -89,7 +89,9 @@ void overwrite(const std::string &path, std::uint64_t offset, ByteView bytes) {
 }
 
 void append(const std::string &path, ByteView bytes) {
-    overwrite(path, file_size(path), bytes);
+    // In one step: others may be writing to its end.
+    const Descriptor file(path, O_WRONLY | O_APPEND);
+    write_all(file.number(), bytes, 0);
 }
 
 void flip_bit(const std::string &path, std::uint64_t bit) {

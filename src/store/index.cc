@@ -135,7 +135,7 @@ Status Index::map_level(unsigned number, const FileInfo &info) {
     level.bucket_mask = level_buckets(number) - 1;
     level.number = number;
     // Compare the whole file: blocks of other levels must not hide what this one lacks.
-    if (info.disk_bytes >= info.size_bytes) return {};
+    if (number == 0 || info.disk_bytes >= info.size_bytes) return {};  // the first one has none
     level.holes.reset(new (std::nothrow)
                           std::atomic<std::uint64_t>[level_pages(number) / 64 + 1]());
     return level.holes != nullptr ? Status() : Status(Error::no_memory);
@@ -363,7 +363,8 @@ bool Index::suspicious(std::uint64_t hash) {
 std::optional<std::uint64_t> Index::damaged_word(const Level &level, std::uint64_t *slot) const {
     const std::uint64_t mask = mask_of(level, slot);
     if (Slot(at(slot).load(std::memory_order_relaxed) ^ mask).intact()) return std::nullopt;
-    const bool initialised = page_initialised(level, slot);  // before the slot: it is set last
+    // The bit before the slot: it is set last. The first level is made with all its pages.
+    const bool initialised = level.number == 0 || page_initialised(level, slot);
     const std::uint64_t word = at(slot).load(std::memory_order_relaxed);
     const bool damaged = !Slot(word ^ mask).intact() && (word != 0 || initialised);
     return damaged ? std::optional(word) : std::nullopt;

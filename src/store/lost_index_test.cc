@@ -133,6 +133,17 @@ TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
     EXPECT_EQ(get(*later, "key"), "(miss)");
 }
 
+// As if the first level had never been written. Who looked at its bitmap before does not do so again.
+TEST_F(LostIndexTest, AFirstLevelThatBecomesZerosInUseIsNoticed) {
+    for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");
+    EXPECT_EQ(get(*store_, "none"), "(miss)");
+    write(kIndexFileName, level_offset(0),
+          std::vector<std::byte>(index_size(1) - level_offset(0)));
+    EXPECT_TRUE(store_->remove(as_bytes("key0")).value());
+    for (int i = 1; i < 50; ++i) EXPECT_EQ(get(*store_, "key" + std::to_string(i)), "value") << i;
+    EXPECT_EQ(get(*store_, "key0"), "(miss)");
+}
+
 // Only of one that has no writer any more were entries dropped.
 TEST_F(LostIndexTest, ADamagedNameOfAVictimHidesNothing) {
     for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");

@@ -114,6 +114,18 @@ TEST_F(LostIndexTest, WhatIsStoredAfterItWasRenamedIsInTheOneThatOthersFind) {
     EXPECT_EQ(get(*later, "removed"), "(miss)");
 }
 
+TEST_F(LostIndexTest, OneThatWasRenamedAndComesBackLeadsToNothingOlder) {
+    put(*store_, "key", "old");
+    put(*store_, "other", "value");
+    ASSERT_TRUE(directory().rename(kIndexFileName, "aside").ok());
+    put(*store_, "key", "new");
+    ASSERT_TRUE(directory().rename("aside", kIndexFileName).ok());
+    const auto later = open();
+    ASSERT_NE(later, nullptr);
+    EXPECT_EQ(get(*later, "key"), "new");
+    EXPECT_EQ(get(*later, "other"), "value");
+}
+
 // The older record is marked with the number of the system start. The newer one is lost afterwards.
 TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
     put(*store_, "key", "an older value");
@@ -137,8 +149,7 @@ TEST_F(LostIndexTest, ADamagedNumberOfTheSystemStartBringsNoReplacedEntryBack) {
 TEST_F(LostIndexTest, AFirstLevelThatBecomesZerosInUseIsNoticed) {
     for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");
     EXPECT_EQ(get(*store_, "none"), "(miss)");
-    write(kIndexFileName, level_offset(0),
-          std::vector<std::byte>(index_size(1) - level_offset(0)));
+    write(kIndexFileName, level_offset(0), std::vector<std::byte>(index_size(1) - level_offset(0)));
     EXPECT_TRUE(store_->remove(as_bytes("key0")).value());
     for (int i = 1; i < 50; ++i) EXPECT_EQ(get(*store_, "key" + std::to_string(i)), "value") << i;
     EXPECT_EQ(get(*store_, "key0"), "(miss)");

@@ -369,6 +369,7 @@ Status Store::replace_index(Create create) {
     const MutexLock lock(replace_mutex_);
     if (!index_was_deleted()) return {};
     Index &before = index();
+    const bool is_directory_there = is_in_place();
     TRY(follow_directory(create));
     TRY(open_index(create == Create::yes ? create : options_.create, false));
     is_told_ = false;
@@ -379,8 +380,16 @@ Status Store::replace_index(Create create) {
     memory_.clear();
     ghosts_.reopen();
     reader_.segments().forget_deleted();
+    if (before.access() == Access::read_only) return {};
     // Tell other processes that have it open to look whether it was deleted.
-    if (before.access() == Access::read_write) before.counter(Counter::retired).fetch_add(1);
+    before.counter(Counter::retired).fetch_add(1);
+    // One that was only renamed may come back. It must not lead to what is older by then.
+    const auto info = before.file().info();
+    const bool may_come_back = info.ok() && info->links != 0 && is_directory_there;
+    if (may_come_back) {
+        before.ask_for_rebuild();
+        before.clear();
+    }
     return {};
 }
 

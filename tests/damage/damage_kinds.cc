@@ -512,12 +512,6 @@ const char *why_left_out(const DamageKind &kind, FileKind file, Use use) {
         return "an index under the name of a segment is cut where the cache is near its limit, and "
                "ends those that have it mapped";
     }
-    const bool is_much = kind.apply == fill && kind.argument % 8 >= pages;
-    if (file == FileKind::index && use == Use::mapped && (is_much || kind.apply == overwrite_by)) {
-        return "where a stamp of the far future was written into a mapped index whose header goes, "
-               "too, "
-               "what is stored with the next index has older stamps";
-    }
     return nullptr;
 }
 

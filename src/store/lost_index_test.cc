@@ -155,6 +155,28 @@ TEST_F(LostIndexTest, AFirstLevelThatBecomesZerosInUseIsNoticed) {
     EXPECT_EQ(get(*store_, "key0"), "(miss)");
 }
 
+// Who has it open reads what was in it, until it is cut: older values of the same keys at the same places.
+TEST_F(LostIndexTest, TheNumberOfASegmentThatIsBeingDeletedIsNotUsedAgain) {
+    put(*store_, "key", "value");
+    ASSERT_TRUE(directory().create_file("discarded-" + segment_file_name(1) + ".tmp").ok());
+    const std::array<std::byte, 8> damage = {};
+    write(kIndexFileName, counter_offset(Counter::segment_hint), damage);
+    const auto other = open();
+    put(*other, "other", "value");
+    EXPECT_EQ(directory().info(segment_file_name(1)).error(), Error::not_found);
+    EXPECT_TRUE(directory().info(segment_file_name(2)).ok());
+}
+
+TEST_F(LostIndexTest, ADamagedHintBringsNoNumberBackInTheNextIndex) {
+    for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");
+    ASSERT_TRUE(directory().rename(segment_file_name(0), segment_file_name(9)).ok());
+    const std::vector<std::byte> zeros(index_size(1) - counter_offset(Counter::levels));
+    write(kIndexFileName, counter_offset(Counter::levels), zeros);
+    EXPECT_EQ(get(*store_, "key1"), "(miss)");
+    const auto bytes = read(kIndexFileName);
+    EXPECT_EQ(get_le<std::uint64_t>(bytes, counter_offset(Counter::segment_hint)), 10u);
+}
+
 // Only of one that has no writer any more were entries dropped.
 TEST_F(LostIndexTest, ADamagedNameOfAVictimHidesNothing) {
     for (int i = 0; i < 50; ++i) put(*store_, "key" + std::to_string(i), "value");

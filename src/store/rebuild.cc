@@ -505,11 +505,14 @@ void Rebuild::drop_slots_of_lost_segments() {
 void Rebuild::take_counters() {
     const Index &index = *made_->index;
     for (const Counter counter :
-         {Counter::segment_hint, Counter::limit_bytes, Counter::victim, Counter::copy_debt,
+         {Counter::limit_bytes, Counter::victim, Counter::copy_debt,
           Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
         index.counter(counter).store(old_.counter(counter).load());
     }
     index.counter(Counter::boot).store(boot());
+    // Not a lower one than it has, as damage may have left there: no number is used again soon.
+    const auto hint = index.counter(Counter::segment_hint);
+    hint.store(std::max(hint.load(), old_.counter(Counter::segment_hint).load()));
     index.counter(Counter::clears).store(old_.counter(Counter::clears).load() + 1);
     index.counter(Counter::retired).store((old_.counter(Counter::retired).load() + 1) & ~kSealed);
     made_->index->raise_stamp(old_.last_stamp() + kStampMargin);

@@ -68,11 +68,15 @@ Status sync_copies(const Directory &directory, const Index &index) {
     return index.counter(Counter::unsynced).load() == 1 ? Status() : sync_segments(directory);
 }
 
+std::string retired_name(std::uint32_t segment) {
+    return "discarded-" + segment_file_name(segment) + ".tmp";
+}
+
 Result<std::optional<std::string>> retire_segment(const Directory &directory, Index &index,
                                                   std::uint32_t segment) {
     // Under its new name it is no segment any more, even if the file is deleted much later.
     const std::string name = segment_file_name(segment);
-    const std::string discarded = "discarded-" + name + ".tmp";
+    const std::string discarded = retired_name(segment);
     const Status status = directory.rename(name, discarded);
     if (!status.ok() && status.error() != Error::not_found) return status.error();
     index.counter(Counter::retired).fetch_add(1);

@@ -65,6 +65,8 @@ Status relocate(const Directory &directory, Index &index, Writer &writer, const 
 // Durable entries stay durable: syncs the copies before the originals go, unless the cache was
 // never synced.
 Status sync_copies(const Directory &directory, const Index &index);
+// The name of a segment's file from then on, until it is deleted.
+std::string retired_name(std::uint32_t segment);
 // Takes a segment that no slot leads to out of the cache. Returns the name of the file to be
 // deleted; nullopt: another process deleted it.
 Result<std::optional<std::string>> retire_segment(const Directory &directory, Index &index,

@@ -12,6 +12,7 @@
 #include "store/locks.h"
 #include "store/marks.h"
 #include "store/record_reader.h"
+#include "store/relocation.h"
 #include "store/segment_format.h"
 #include "store/segment_scan.h"
 
@@ -277,6 +278,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
         auto lock = SegmentLock::of_number(directory_, number);
         if (lock.error() == Error::busy) continue;
         if (!lock.ok()) return lock.error();
+        // Who has a segment of this number open that was retired, and not cut yet, would read from that.
+        if (directory_.info(retired_name(number)).ok()) continue;
         auto file = directory_.create_file(segment_file_name(number));
         if (file.error() == Error::exists) continue;
         if (!file.ok()) return file.error();

@@ -367,14 +367,14 @@ TEST_F(GhostsTest, AFileMayBeCutWhileItIsInUse) {
 TEST_F(GhostsTest, ItNeedsSpaceBelowTheLimit) {
     testing::CacheFiles files(1 << 20);
     const auto used = [&] { return measure_disk_use(files.directory())->bytes; };
-    cairn_test::write_file(files.scratch() / "large",
+    cairn_test::write_file(files.scratch() / segment_file_name(99),
                            std::vector<std::uint8_t>((1 << 20) - used()));
     EXPECT_EQ(used(), 1u << 20);
     Ghosts ghosts(files.directory());
     ghosts.note(files.index(), files.account(), 1, Kind::evicted);
     EXPECT_FALSE(ghosts.find(files.index(), 1));
     EXPECT_EQ(used(), 1u << 20);
-    fs::remove(files.scratch() / "large");
+    fs::remove(files.scratch() / segment_file_name(99));
     sleep_us(200'000);
     ghosts.note(files.index(), files.account(), 1, Kind::evicted);
     EXPECT_TRUE(ghosts.find(files.index(), 1));

@@ -504,9 +504,8 @@ void Rebuild::drop_slots_of_lost_segments() {
 // removed.
 void Rebuild::take_counters() {
     const Index &index = *made_->index;
-    for (const Counter counter :
-         {Counter::limit_bytes, Counter::victim, Counter::copy_debt,
-          Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
+    for (const Counter counter : {Counter::limit_bytes, Counter::victim, Counter::copy_debt,
+                                  Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
         index.counter(counter).store(old_.counter(counter).load());
     }
     index.counter(Counter::boot).store(boot());

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "os/file.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
+#include "store/space.h"
 #include "store/store.h"
 
 namespace cairn {
@@ -100,61 +102,76 @@ TEST_P(FullTest, NothingIsGivenUpWhileThereIsSpace) {
     }
 }
 
+class BesideALargeFile : public ::testing::Test {
+  protected:
+    BesideALargeFile() {
+        options_.root = scratch_ / "root";
+        options_.identifier = "cache";
+    }
+    static std::string key(int number) { return "key " + std::to_string(number); }
+
+    testing::Scratch scratch_{testing::Scratch::Place::memory};
+    StoreOptions options_;
+    const std::string value_ = std::string(1000, 'v');
+};
+
 // A file that is none of ours, or that damage has made large, cannot be evicted.
-TEST(BesideALargeFile, HalfOfTheLimitIsLeft) {
-    const testing::Scratch scratch(testing::Scratch::Place::memory);
-    StoreOptions options;
-    options.root = scratch / "root";
-    options.identifier = "cache";
-    options.limit_bytes = 2 << 20;
-    const std::string value(1000, 'v');
-    const auto key = [](int number) { return "key " + std::to_string(number); };
-    auto store = std::move(Store::open(options).value());
+TEST_F(BesideALargeFile, HalfOfTheLimitIsLeft) {
+    options_.limit_bytes = 2 << 20;
+    auto store = std::move(Store::open(options_).value());
     for (int i = 0; i < 300; ++i)
-        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value), {}).ok());
+        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value_), {}).ok());
     for (const char *name : {"cache/about", "cache/format-2/strange"}) {
-        const auto root = Directory::open(options.root);
+        const auto root = Directory::open(options_.root);
         ASSERT_TRUE(root->create_file(name)->extend(4 << 20).ok());
     }
-    store = std::move(Store::open(options).value());
+    store = std::move(Store::open(options_).value());
     for (int i = 300; i < 400; ++i) {
-        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value), {}).ok()) << i;
+        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value_), {}).ok()) << i;
     }
     for (int i = 0; i < 400; ++i) EXPECT_TRUE(store->contains(as_bytes(key(i))).value()) << i;
 }
 
 // It would be the last one to be evicted, as it was changed last.
-TEST(BesideALargeFile, ASegmentThatDamageHasExtendedGivesThatBack) {
-    const testing::Scratch scratch(testing::Scratch::Place::memory);
-    StoreOptions options;
-    options.root = scratch / "root";
-    options.identifier = "cache";
-    options.limit_bytes = 32 << 20;
-    const std::string value(1000, 'v');
-    const auto key = [](int number) { return "key " + std::to_string(number); };
+TEST_F(BesideALargeFile, ASegmentThatDamageHasExtendedGivesThatBack) {
+    options_.limit_bytes = 32 << 20;
     {
-        const auto one = std::move(Store::open(options).value());
-        const auto other = std::move(Store::open(options).value());
+        const auto one = std::move(Store::open(options_).value());
+        const auto other = std::move(Store::open(options_).value());
         for (int i = 0; i < 200; ++i) {
             Store &store = i % 2 == 0 ? *one : *other;
-            ASSERT_TRUE(store.put(as_bytes(key(i)), as_bytes(value), {}).ok());
+            ASSERT_TRUE(store.put(as_bytes(key(i)), as_bytes(value_), {}).ok());
         }
     }
-    const auto files = Directory::open(options.root + "/cache/" + format_folder(kNewestFormat));
+    const auto files = Directory::open(options_.root + "/cache/" + format_folder(kNewestFormat));
     const auto segment = files->open_file(segment_file_name(1), Access::read_write);
     ASSERT_TRUE(segment->extend(80 << 20).ok());
     // Its first record is damaged, too.
     const std::vector<std::byte> damage(300);
     const Bytes pieces[] = {damage};
     ASSERT_TRUE(segment->write_at(0, pieces).ok());
-    const auto store = std::move(Store::open(options).value());
+    const auto store = std::move(Store::open(options_).value());
     for (int i = 200; i < 300; ++i) {
-        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value), {}).ok()) << i;
+        ASSERT_TRUE(store->put(as_bytes(key(i)), as_bytes(value_), {}).ok()) << i;
     }
     for (int i = 0; i < 300; ++i) {
         EXPECT_TRUE(i == 1 || store->contains(as_bytes(key(i))).value()) << i;
     }
-    EXPECT_LT(store->stats().disk_bytes, options.limit_bytes);
+    EXPECT_LT(store->stats().disk_bytes, options_.limit_bytes);
+}
+
+// What can be large and is ours counts whole, whatever deletes it.
+TEST_F(BesideALargeFile, OnlyTheOthersCountApart) {
+    auto directory = Directory::open(scratch_.path());
+    ASSERT_TRUE(directory.ok());
+    for (const char *name : {"about", "strange.tmp", "cache.idx", "index-1.tmp", "rebuild-1.tmp",
+                             "00000001.val", "00000002.val.tmp", "discarded-00000003.val.tmp"}) {
+        ASSERT_TRUE(directory->create_file(name)->extend(8192).ok());
+    }
+    const auto use = measure_disk_use(*directory);
+    ASSERT_TRUE(use.ok());
+    EXPECT_EQ(use->other_bytes, 2u * 8192);
+    EXPECT_EQ(use->bytes, 8u * 8192);
 }
 
 INSTANTIATE_TEST_SUITE_P(Loads, FullTest, ::testing::ValuesIn(kLoads), [](const auto &load) {

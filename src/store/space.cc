@@ -13,9 +13,9 @@ namespace {
 // Whether a file of ours may take a large part of the limit although it is no segment: an index, an
 // index under construction, a segment that is being deleted.
 bool is_large(std::string_view name) {
-    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
-    const bool is_temporary = begins("index-") || begins("rebuild-") || begins("discarded-");
-    return name == kIndexFileName || (is_temporary && name.ends_with(".tmp"));
+    const bool is_index = name.starts_with("index-") || name.starts_with("rebuild-");
+    return name == kIndexFileName || (is_index && name.ends_with(".tmp")) ||
+           name.ends_with(".val.tmp");
 }
 
 }  // namespace

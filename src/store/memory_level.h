@@ -4,8 +4,8 @@
 // No other process can write to a copy in our memory, so a copy that was verified stays verified,
 // and damaged or truncated files do not reach its readers. An entry is admitted at its second
 // look-up, so that a start that reads each program once costs no memory. In a full level it takes
-// the place of others only if it was used more than twice as often as each of them. Uses count for
-// less and less while they lie back.
+// the place of others only if it was used more than twice as often as each of them. Those that are
+// compared with a newcomer and stay lose half of their uses, so that old ones count less and less.
 //
 // Thread safety: all methods, from any thread. None waits: a busy shard finds and keeps nothing.
 // That also makes them safe in a forked child, where a thread that does not exist may hold a lock.

@@ -134,8 +134,11 @@ Link Account::explain(Bytes key, const ProgramParts &program) {
     switch (seen.how) {
         case Seen::How::same:
             if (is_made_meanwhile(key, seen)) return link_of(Outcome::late, Detail::made_meanwhile);
-            // A cache that is opened in another version is emptied, and its history stays.
-            if (seen.when_s < cleared_s) return link_of(Outcome::cleared, Detail::none, cleared_s);
+            // A cache that is opened in another version is emptied, and its history stays. When it was
+            // made is known to the minute, that minute's beginning.
+            if (cleared_s != 0 && seen.when_s <= cleared_s) {
+                return link_of(Outcome::cleared, Detail::none, cleared_s);
+            }
             return seen.was_stored && !history_->has_failed_to_store()
                        ? link_of(Outcome::unknown, Detail::gone)
                        : link_of(Outcome::unusable, Detail::not_stored);

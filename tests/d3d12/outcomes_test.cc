@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -22,6 +25,7 @@
 #include "os/environment.h"
 #include "os/file.h"
 #include "setting.h"
+#include "store/index_format.h"
 #include "support/files.h"
 #include "support/process.h"
 
@@ -213,6 +217,24 @@ TEST_F(Outcomes, AnotherVersionEmptiesTheCache) {
     ASSERT_EQ(run_using(first), kOk);
     expect_last(Outcome::cleared);
     EXPECT_GE(last_miss().link.other, begin_s);
+}
+
+// When a program was made is known to the minute.
+TEST_F(Outcomes, ClearedInTheSecondInWhichTheMinuteOfAProgramBegan) {
+    Desc second = disk_desc();
+    second.Version = 2;
+    ASSERT_EQ(run_using(disk_desc()), kOk);
+    const uint64_t minute_s = cairn::wall_clock_ns() / 1'000'000'000 / 60 * 60;
+    ASSERT_EQ(run_using(second), kOk);
+    const auto emptied_then = [&](const Session &session) {
+        const auto word = std::bit_cast<std::array<uint8_t, 8>>(minute_s);
+        cairn_test::overwrite(cairn_test::path_in_cache(stage_.caches()[0], cairn::kIndexFileName),
+                              cairn::counter_offset(cairn::Counter::cleared_at), word);
+        return use(session, "key");
+    };
+    ASSERT_EQ(run(disk_desc(), emptied_then), kOk);
+    expect_last(Outcome::cleared);
+    EXPECT_EQ(last_miss().link.other, minute_s);
 }
 
 TEST_F(Outcomes, Cleared) {

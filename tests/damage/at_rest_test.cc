@@ -55,7 +55,6 @@ Damaged damage_some(const DamageKind &kind, const DamageScene &scene, Random &ra
         const std::string name = path.substr(path.rfind('/') + 1);
         const auto file = file_kind_of(name);
         if (!file || !can_have(kind, *file, Use::at_rest)) continue;
-        if (why_left_out(kind, *file, Use::at_rest) != nullptr) continue;
         const Damaged one = damage_file(kind, scene, name, random);
         all.ranges.insert(all.ranges.end(), one.ranges.begin(), one.ranges.end());
         all.what += one.what;

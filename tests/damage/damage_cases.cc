@@ -136,8 +136,7 @@ CasePlan DamageTorture::plan(std::uint64_t seed, const CaseLimits &limits) const
                                      : &damage_kinds()[random.below(damage_kinds().size())];
         if (kind->is_permission && !can_be_another_user_) kind = &damage_kinds()[0];
         const std::string name = pick_file(plan.sample, file, random.next());
-        const bool is_left_out = limits.known_to_hold && why_left_out(*kind, file, use) != nullptr;
-        if (can_have(*kind, file, use) && !is_left_out) plan.damages.push_back({kind, name});
+        if (can_have(*kind, file, use)) plan.damages.push_back({kind, name});
         if (limits.only != nullptr && limits.file && plan.damages.empty()) return plan;
     }
     return plan;

@@ -41,8 +41,6 @@ struct CaseLimits {
     std::optional<FileKind> file = std::nullopt;
     std::optional<CaseMode> mode = std::nullopt;
     std::uint64_t damages_max = 20;
-    // Of the short form: without what why_left_out() names.
-    bool known_to_hold = false;
 };
 
 struct DamageStep {

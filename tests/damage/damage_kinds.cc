@@ -507,14 +507,6 @@ bool can_have(const DamageKind &kind, FileKind file, Use use) {
     return use == Use::at_rest || !kind.shortens || !is_mapped(file);
 }
 
-const char *why_left_out(const DamageKind &kind, FileKind file, Use use) {
-    if (file == FileKind::index && use == Use::mapped && kind.apply == swap_with) {
-        return "an index under the name of a segment is cut where the cache is near its limit, and "
-               "ends those that have it mapped";
-    }
-    return nullptr;
-}
-
 void note_mapped(DamageScene &scene) {
     for (const char *name : {"cache.idx", "history", "crashes"}) {
         struct stat info = {};

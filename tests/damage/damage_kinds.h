@@ -77,10 +77,6 @@ const DamageKind *find_damage_kind(std::string_view name);
 // Not: the index, of which an earlier state leads to what was stored then, and nothing in it tells.
 bool can_have(const DamageKind &kind, FileKind file, Use use);
 
-// Null, or why the tests leave the kind out for such a file, as the store is known to fail: the one list
-// of that. cairn_damage_torture leaves nothing out.
-const char *why_left_out(const DamageKind &kind, FileKind file, Use use);
-
 // Notes which inodes have names of files that are mapped. Call it before each damage, as files come and
 // go.
 void note_mapped(DamageScene &scene);

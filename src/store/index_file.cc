@@ -9,11 +9,15 @@
 #include "os/environment.h"
 #include "store/record.h"
 #include "store/space.h"
+#include "store/stamp.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::string_view kConstruction = "rebuild-";
+// Each rebuild sets the stamps a millisecond forward. An index without an older one knows nothing of
+// that, and its stamps have to be greater all the same.
+constexpr std::uint64_t kStampMarginNs = 1'000'000'000;
 constexpr std::uint64_t kBuilderByte = 0;  // of an index under construction: its builder lives
 
 std::string temporary_name(std::string_view purpose) {
@@ -26,7 +30,8 @@ std::string temporary_name(std::string_view purpose) {
 }
 
 // Writes the fixed part and an initialised first level.
-Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use) {
+Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use,
+                         std::uint64_t last_stamp) {
     TRY(file.extend(index_size(1)));
     constexpr std::uint64_t kSlotsOffset = level_offset(0) + level_bitmap_pages(0) * kPage;
     std::array<std::byte, kSlotsOffset> head = {};
@@ -34,6 +39,7 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
     std::ranges::copy(header, head.begin() + kHeaderPage * kPage);
     std::ranges::copy(header, head.begin() + kHeaderCopyPage * kPage);
     put_le(head, counter_offset(Counter::levels), std::uint64_t{1});
+    put_le(head, counter_offset(Counter::last_stamp), last_stamp);
     if (use.segments.empty()) {
         put_le(head, counter_offset(Counter::unsynced), std::uint64_t{1});
     } else {
@@ -62,7 +68,8 @@ Status create_index_file(const Directory &directory, const CacheIdentity &identi
     const std::string temporary = temporary_name("index-");
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
     TRY_ASSIGN(const File file, directory.create_file(temporary));
-    Status status = write_empty_index(file, identity, use);
+    const std::uint64_t stamp = stamp_at(identity.format, wall_clock_ns() + kStampMarginNs);
+    Status status = write_empty_index(file, identity, use, use.segments.empty() ? 0 : stamp);
     if (status.ok()) {
         status = replace == Replace::yes ? directory.rename(temporary, kIndexFileName)
                                          : directory.link(temporary, kIndexFileName);
@@ -92,7 +99,7 @@ Result<IndexUnderConstruction> construct_index(const Directory &directory,
     TRY_ASSIGN(File file, directory.create_file(made.name));
     const auto open = [&]() -> Status {
         TRY(file.try_lock(kBuilderByte, LockKind::exclusive));
-        TRY(write_empty_index(file, identity, use));
+        TRY(write_empty_index(file, identity, use, 0));
         TRY_ASSIGN(made.index, Index::open(std::move(file), identity, Access::read_write));
         return {};
     };

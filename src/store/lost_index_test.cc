@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "os/environment.h"
 #include "os/testing/scratch.h"
 #include "store/index_format.h"
 #include "store/segment_format.h"
+#include "store/stamp.h"
 #include "store/store.h"
 
 namespace cairn {
@@ -199,6 +201,22 @@ TEST_F(LostIndexTest, ADamagedStampOutlivesNoLaterValue) {
     ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
     store_ = open();
     EXPECT_EQ(get(*store_, "key"), "the newer value");
+}
+
+// Rebuilds have set the stamps forward, by less than a second.
+TEST_F(LostIndexTest, ALostIndexThatWasAheadOfTheClockIsFollowedByGreaterStamps) {
+    const auto ahead = stamp_at(kNewestFormat, wall_clock_ns() + 500'000'000);
+    std::array<std::byte, 8> word = {};
+    put_le(word, 0, ahead);
+    write(kIndexFileName, counter_offset(Counter::last_stamp), word);
+    put(*store_, "key", "an older value");
+    store_.reset();
+    for (const char *value : {"a newer value", "the newest value"}) {
+        ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+        put(*open(), "key", value);
+    }
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    EXPECT_EQ(get(*open(), "key"), "the newest value");
 }
 
 // Its slots are empty or lead nowhere, and its counters say that all is well.

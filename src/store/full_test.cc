@@ -174,6 +174,26 @@ TEST_F(BesideALargeFile, OnlyTheOthersCountApart) {
     EXPECT_EQ(use->bytes, 8u * 8192);
 }
 
+// Its process died before it had deleted it.
+TEST(BesideALargeFile, ARetiredSegmentOfADeadProcessGoesAtOnce) {
+    const testing::Scratch scratch(testing::Scratch::Place::memory);
+    StoreOptions options;
+    options.root = scratch / "root";
+    options.identifier = "cache";
+    options.limit_bytes = 2 << 20;
+    {
+        const auto store = std::move(Store::open(options).value());
+        ASSERT_TRUE(store->put(as_bytes("key"), as_bytes("value"), {}).ok());
+    }
+    const auto files = Directory::open(options.root + "/cache/" + format_folder(kNewestFormat));
+    const std::string name = "discarded-" + segment_file_name(7) + ".tmp";
+    ASSERT_TRUE(files->create_file(name)->extend(3 << 20).ok());
+    const auto store = std::move(Store::open(options).value());
+    ASSERT_TRUE(store->put(as_bytes("other"), as_bytes("value"), {}).ok());
+    EXPECT_TRUE(store->contains(as_bytes("key")).value());
+    EXPECT_FALSE(files->info(name).ok());
+}
+
 INSTANTIATE_TEST_SUITE_P(Loads, FullTest, ::testing::ValuesIn(kLoads), [](const auto &load) {
     return std::to_string(load.param.value_bytes) + "In" + std::to_string(load.param.limit_bytes);
 });

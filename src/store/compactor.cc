@@ -31,6 +31,12 @@ bool ends_run(Error error) {
     return error == Error::full || error == Error::no_space || error == Error::no_memory;
 }
 
+// Whether after the next system start only this record says that its key has no entry.
+bool keeps_older_away(const RecordHeader &header, const Index &index) {
+    return header.state == RecordState::removed && header.replaces &&
+           header.was_replaced(index.counter(Counter::boot).load());
+}
+
 // Changes the value to what is to be stored, and says so in the header.
 Status compress(Compressor &compressor, RecordHeader &header, Bytes &value) {
     TRY_ASSIGN(const Bytes frame, compressor.compress(value));
@@ -72,16 +78,17 @@ Status Compactor::run_alone(Index &index, State &state) {
         const Judged judged = {file.segment, file.size_bytes};
         if (std::ranges::count(state.judged, judged) != 0) continue;
         if (!has_no_writer(directory_, file.segment)) continue;
-        if (!is_worth_it(index, samples[file.segment])) {
+        const bool is_worth = is_worth_it(index, samples[file.segment]);
+        const Result<bool> goes =
+            is_worth ? compact(index, work, file.segment) : Result<bool>(false);
+        if (goes.ok() && !goes.value()) {
             if (state.judged.size() == kJudgedMax) state.judged.erase(state.judged.begin());
             state.judged.push_back(judged);
-            continue;
         }
-        const Status status = compact(index, work, file.segment);
-        // Another process has retired it.
-        if (status.error() == Error::not_found) continue;
-        if (first.ok()) first = status;
-        if (ends_run(status.error())) break;
+        // With not_found another process has retired it.
+        if (goes.ok() || goes.error() == Error::not_found) continue;
+        if (first.ok()) first = goes.error();
+        if (ends_run(goes.error())) break;
     }
     return first;
 }
@@ -117,34 +124,39 @@ bool Compactor::is_worth_it(const Index &index, const Sample &sample) {
     return untried >= bytes / 2 && (untried != 0 || sample.seen == 0);
 }
 
-Status Compactor::compact(Index &index, Work &work, std::uint32_t segment) {
+// False: it has to stay.
+Result<bool> Compactor::compact(Index &index, Work &work, std::uint32_t segment) {
     std::optional<SegmentLock> lock;
     {
         TRY_ASSIGN(const ByteLock eviction, lock_eviction(directory_, kLockPatienceUs));
-        if (index.victim() == segment) return {};
+        if (index.victim() == segment) return true;
         auto locked = SegmentLock::of_segment(directory_, segment);
         // A writer may have taken it over since we looked. What may not be read or written stays.
         const bool is_passed_by = locked.error() == Error::busy || locked.error() == Error::denied;
-        if (!locked.ok()) return is_passed_by ? Status() : Status(locked.error());
+        if (!locked.ok() && is_passed_by) return true;
+        if (!locked.ok()) return locked.error();
         lock.emplace(std::move(locked.value()));
     }
-    return guarded([&]() -> Status {
+    return guarded([&]() -> Result<bool> {
         // The open one may be a deleted file whose number is in use again.
         TRY(reader_.segments().reopen(segment));
-        TRY(copy_all(index, work, *lock, segment));
-        return finish(index, *lock, segment);
+        TRY_ASSIGN(const bool may_go, copy_all(index, work, *lock, segment));
+        if (may_go) TRY(finish(index, *lock, segment));
+        return may_go;
     });
 }
 
-Status Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock,
-                           std::uint32_t segment) {
+// False: a record keeps the segment, and what is behind it was not copied.
+Result<bool> Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock,
+                                 std::uint32_t segment) {
     TRY(index.refresh());
     TRY_ASSIGN(const FileInfo file, lock.file().info());
     SegmentScan scan(index.identity(), segment, file.size_bytes);
     for (std::uint64_t piece_bytes = 0;;) {
         if (worker_.is_stopping()) return Error::busy;
         TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, scan));
-        if (!entry) return {};
+        if (!entry) return true;
+        if (keeps_older_away(entry->record.header, index)) return false;
         TRY_ASSIGN(const std::uint64_t copied_bytes, copy(index, work, lock, *entry));
         piece_bytes += copied_bytes;
         if (piece_bytes < kPieceBytes) continue;
@@ -199,7 +211,7 @@ Status Compactor::finish(Index &index, const SegmentLock &lock, std::uint32_t se
         if (index.rebuild_due() != RebuildReason::none) return Error::busy;
         TRY_ASSIGN(discarded, retire_segment(directory_, index, segment));
     }
-    if (discarded) (void)discard_segment(directory_, *discarded);
+    if (discarded) (void)discard_retired(directory_, index, *discarded);
     reader_.segments().forget_deleted();
     return {};
 }

@@ -15,9 +15,12 @@
 //    hidden by damage or in a level that was not mapped, and the index is still the one in use: a
 //    rebuild puts another one in its place under that lock.
 //
-// Why no removed entry comes back: relocation.h says what becomes of the copy that a dying process
-// leaves. An original and its copy have the same stamp; a rebuild takes either, and neither if one
-// of them is dead.
+// Why no removed entry comes back:
+//  - relocation.h says what becomes of the copy that a dying process leaves. An original and its copy
+//    have the same stamp; a rebuild takes either, and neither if one of them is dead.
+//  - Older records of its key say that they were replaced in this system start, and after the next one
+//    only the record that was removed says that there is no entry. So a segment with such a record
+//    stays until then: the rebuild marks the older ones for ever.
 //
 // Thread safety: any thread; stop() comes last. A child of fork() may go on; in one that was made
 // while the thread was mapping a level, it may do nothing.
@@ -96,8 +99,8 @@ class Compactor {
     Status run_alone(Index &index, State &state) REQUIRES_LOCK(state.run_mutex);
     static Samples take_samples(Index &index);
     bool is_worth_it(const Index &index, const Sample &sample);
-    Status compact(Index &index, Work &work, std::uint32_t segment);
-    Status copy_all(Index &index, Work &work, const SegmentLock &lock, std::uint32_t segment);
+    Result<bool> compact(Index &index, Work &work, std::uint32_t segment);
+    Result<bool> copy_all(Index &index, Work &work, const SegmentLock &lock, std::uint32_t segment);
     Result<std::uint64_t> copy(Index &index, Work &work, const SegmentLock &lock,
                                const SegmentEntry &entry);
     Result<ByteLock> lock_unless_gone(const Index &index, const SegmentLock &lock) const;

@@ -12,6 +12,7 @@
 
 #include "os/environment.h"
 #include "os/testing/failing_calls.h"
+#include "os/testing/power_loss.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
 #include "store/segment_format.h"
@@ -92,6 +93,7 @@ class CompactorTest : public ::testing::Test {
         ASSERT_TRUE(use.ok());
         for (const std::string &name : use->temporary_files) (void)directory().remove_file(name);
     }
+    std::size_t segment_count() { return measure_disk_use(directory())->segments.size(); }
     void delete_index() { ASSERT_TRUE(directory().remove_file(kIndexFileName).ok()); }
     Directory directory() {
         return std::move(Directory::open(options_.root + "/" + options_.identifier + "/" +
@@ -280,6 +282,32 @@ TEST_F(CompactorTest, ARemovalIsKeptAsLongAsAnOlderRecordMayBe) {
     open();
     EXPECT_EQ(get(1), -1);
     EXPECT_EQ(get(2), 0);
+}
+
+// The mark that the older record was replaced is void then.
+TEST_F(CompactorTest, ARemovalIsKeptUntilARebuildAfterTheNextSystemStart) {
+    testing::PowerLoss disk(scratch_ / "root");  // for its numbers of system starts
+    disk.set_boot(1);
+    open();
+    auto other = Store::open(options_);
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE(other.value()->put(as_bytes(key_of(1)), as_bytes(value_of(1)), {}).ok());
+    put(1, 1);
+    put(2);
+    ASSERT_TRUE(store_->remove(as_bytes(key_of(1))).value());
+    const std::size_t segments = segment_count();
+    ASSERT_TRUE(store_->compress().ok());
+    EXPECT_GE(segment_count(), segments);
+    other.value().reset();
+    for (const std::uint64_t boot : {2u, 3u}) {
+        disk.set_boot(boot);
+        open();
+        EXPECT_EQ(get(1), -1);
+        while (store_->compress().error() == Error::busy) sleep_us(1000);  // rebuilds first
+        EXPECT_EQ(get(1), -1);
+        EXPECT_EQ(get(2), 0);
+    }
+    EXPECT_LT(segment_count(), segments);
 }
 
 TEST_F(CompactorTest, ACacheThatRefusesWhenFullTakesMoreAfterwards) {

@@ -6,7 +6,6 @@
 
 #include "base/guarded.h"
 #include "store/marks.h"
-#include "store/relocation.h"
 #include "store/space.h"
 
 namespace cairn {
@@ -183,19 +182,20 @@ bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     TRY(sync_copies(directory_, index));
     TRY_ASSIGN(const auto discarded, retire_segment(directory_, index, segment));
-    if (discarded) discard(*discarded, wait);
+    if (discarded) discard(index, *discarded, wait);
     index.counter(Counter::victim).store(0);
     planned_victim_.reset();
     reader_.segments().forget_deleted();
     return {};
 }
 
-void Evictor::discard(const std::string &name, bool wait) {
+void Evictor::discard(const Index &index, const std::string &name, bool wait) {
     if (!wait && discard_.is_idle()) {
         discarded_ = name;
+        discarded_from_ = &index;
         if (discard_.wake()) return;
     }
-    (void)discard_segment(directory_, name);
+    (void)discard_retired(directory_, index, name);
 }
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {

@@ -28,6 +28,7 @@
 #include "store/locks.h"
 #include "store/policy.h"
 #include "store/record_reader.h"
+#include "store/relocation.h"
 #include "store/segment_scan.h"
 #include "store/space.h"
 #include "store/writer.h"
@@ -104,7 +105,7 @@ class Evictor {
 
     // Deletes a file in a thread of its own: on a file system that tells the disk at once what is
     // free, deleting some megabytes takes tens of milliseconds.
-    void discard(const std::string &name, bool wait) REQUIRES_LOCK(mutex_);
+    void discard(const Index &index, const std::string &name, bool wait) REQUIRES_LOCK(mutex_);
 
     PatientLock eviction_lock_;
     Mutex mutex_;
@@ -119,8 +120,10 @@ class Evictor {
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
     std::vector<Planned> plan_ GUARDED_BY(mutex_);  // still to be done, last first
 
-    std::string discarded_;  // constant while the worker runs
-    Worker discard_{[this] { (void)discard_segment(directory_, discarded_); }};
+    // Constant while the worker runs.
+    std::string discarded_;
+    const Index *discarded_from_ = nullptr;
+    Worker discard_{[this] { (void)discard_retired(directory_, *discarded_from_, discarded_); }};
 };
 
 }  // namespace cairn

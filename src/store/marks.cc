@@ -8,8 +8,9 @@
 namespace cairn {
 namespace {
 
-Status change_record(const Directory &directory, const RecordId &record, std::size_t offset,
-                     Bytes bytes) {
+// Calls change(file, header) if the record is there.
+template <typename Change>
+Status change_record(const Directory &directory, const RecordId &record, Change change) {
     const Location location = record.location;
     const auto file = directory.open_file(segment_file_name(location.segment), Access::read_write);
     if (file.error() == Error::not_found) return {};
@@ -18,24 +19,47 @@ Status change_record(const Directory &directory, const RecordId &record, std::si
     TRY_ASSIGN(const std::size_t count, file->read_at(location.offset, head));
     const auto header = parse_record_header(head);
     if (count < head.size() || !header || header->stamp_ns != record.stamp_ns) return {};
+    return change(file.value(), *header);
+}
+
+Status write_into(const File &file, const RecordId &record, std::size_t offset, Bytes bytes) {
     const Bytes pieces[] = {bytes};
-    return file->write_at(location.offset + offset, pieces);
+    return file.write_at(record.location.offset + offset, pieces);
+}
+
+Status change_bytes(const Directory &directory, const RecordId &record, std::size_t offset,
+                    Bytes bytes) {
+    return change_record(directory, record, [&](const File &file, const RecordHeader &) {
+        return write_into(file, record, offset, bytes);
+    });
 }
 
 }  // namespace
 
 Status mark_state(const Directory &directory, const RecordId &record, RecordState state) {
     const auto octet = static_cast<std::byte>(state);
-    return change_record(directory, record, kRecordStateOffset, Bytes(&octet, 1));
+    return change_bytes(directory, record, kRecordStateOffset, Bytes(&octet, 1));
+}
+
+Status mark_removed(const Directory &directory, const RecordId &record, std::uint64_t boot) {
+    const auto octet = static_cast<std::byte>(RecordState::removed);
+    return change_record(
+        directory, record, [&](const File &file, const RecordHeader &header) -> Status {
+            TRY(write_into(file, record, kRecordStateOffset, Bytes(&octet, 1)));
+            if (!header.replaces) return {};
+            const auto when = given_up_bytes(GivenUp::replaced, boot);
+            (void)write_into(file, record, kRecordGivenUpOffset, when);  // it is dead in any case
+            return {};
+        });
 }
 
 Status mark_given_up(const Directory &directory, const RecordId &record, GivenUp reason,
                      std::uint64_t boot) {
-    return change_record(directory, record, kRecordGivenUpOffset, given_up_bytes(reason, boot));
+    return change_bytes(directory, record, kRecordGivenUpOffset, given_up_bytes(reason, boot));
 }
 
 Status mark_moved(const Directory &directory, const RecordId &record) {
-    return change_record(directory, record, kRecordUnmovedOffset, Bytes(&kMoved, 1));
+    return change_bytes(directory, record, kRecordUnmovedOffset, Bytes(&kMoved, 1));
 }
 
 }  // namespace cairn

@@ -24,6 +24,8 @@ struct RecordId {
 };
 
 Status mark_state(const Directory &directory, const RecordId &record, RecordState state);
+// `removed`. Where older records were replaced before, also that this was in the system start `boot`.
+Status mark_removed(const Directory &directory, const RecordId &record, std::uint64_t boot);
 // That it was given up in the system start `boot`.
 Status mark_given_up(const Directory &directory, const RecordId &record, GivenUp reason,
                      std::uint64_t boot);

@@ -24,6 +24,7 @@ constexpr std::uint16_t kFlagPinned = 1;
 constexpr std::uint16_t kFlagCopied = 2;
 constexpr std::uint16_t kFlagIncompressible = 4;
 constexpr std::uint16_t kFlagRemoval = 8;
+constexpr std::uint16_t kFlagReplaces = 16;
 
 // The lowest byte of given_up_in is not written.
 constexpr std::uint64_t kGivenUpBits = ~std::uint64_t{0xFF};
@@ -45,16 +46,15 @@ int distance(std::byte octet, RecordState state) {
 }
 
 RecordState parse_state(std::byte octet) {
-    for (const RecordState state : {RecordState::live, RecordState::unused}) {
-        if (distance(octet, state) <= 1) return state;
-    }
-    return RecordState::removed;
+    if (octet == static_cast<std::byte>(RecordState::unused)) return RecordState::unused;
+    return distance(octet, RecordState::live) <= 1 ? RecordState::live : RecordState::removed;
 }
 
 std::uint16_t flags_of(const RecordHeader &header) {
     return static_cast<std::uint16_t>(
         (header.pinned ? kFlagPinned : 0) | (header.copied ? kFlagCopied : 0) |
-        (header.incompressible ? kFlagIncompressible : 0) | (header.removal ? kFlagRemoval : 0));
+        (header.incompressible ? kFlagIncompressible : 0) | (header.removal ? kFlagRemoval : 0) |
+        (header.replaces ? kFlagReplaces : 0));
 }
 
 // Whether codec and sizes can go together.
@@ -143,6 +143,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.copied = (flags & kFlagCopied) != 0;
     header.incompressible = (flags & kFlagIncompressible) != 0;
     header.removal = (flags & kFlagRemoval) != 0;
+    header.replaces = (flags & kFlagReplaces) != 0;
     header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
     header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);
     header.raw_size = get_le<std::uint32_t>(bytes, kRawSizeOffset);

@@ -33,12 +33,12 @@ inline constexpr std::size_t kRecordEndSize = 8;
 // Of the records of a key, the one with the greatest stamp counts: it is the entry if it is live, else
 // there is none. A copy has the stamp of its original; if one of the two is dead, both are.
 //
-// The codes differ in four bits or more, and a reader corrects one wrong bit. Worse damage, as by a
-// power loss during the change, counts as `removed`: no older value comes back.
+// The codes differ in four bits or more, and a reader corrects one wrong bit of `live`. All else, as a
+// power loss during the change may leave it, counts as `removed`: no older value comes back.
 enum class RecordState : std::uint8_t {
     live = 0x0F,     // unless it was given up
     removed = 0xF0,  // dead
-    unused = 0x55,   // never published, ignored
+    unused = 0x55,   // never published, ignored; exactly this
 };
 
 // At kRecordUnmovedOffset. A reader corrects three wrong bits.
@@ -54,6 +54,7 @@ struct RecordHeader {
     bool copied = false;           // a copy, from a segment that was evicted
     bool incompressible = false;   // compressing it saved nothing
     bool removal = false;          // never an entry: says that older ones were removed
+    bool replaces = false;         // there may be older records of the key
     std::uint32_t key_size = 0;    // bytes
     std::uint32_t value_size = 0;  // bytes as stored
     std::uint32_t raw_size = 0;    // bytes as given by the caller

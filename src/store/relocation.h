@@ -71,5 +71,9 @@ std::string retired_name(std::uint32_t segment);
 // deleted; nullopt: another process deleted it.
 Result<std::optional<std::string>> retire_segment(const Directory &directory, Index &index,
                                                   std::uint32_t segment);
+// Deletes that file. A power loss must not bring its name back once it is cut: some of the records
+// would be gone, and older ones of their keys still there. So this syncs the directory first, unless
+// the cache was never synced. After an error the file is left to Writer::remove_litter().
+Status discard_retired(const Directory &directory, const Index &index, const std::string &name);
 
 }  // namespace cairn

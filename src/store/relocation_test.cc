@@ -232,6 +232,33 @@ TEST_F(RelocationTest, ARebuildLeavesOneOfTwoCopies) {
     EXPECT_TRUE(header_of(original ? copy : from).was_left(boot)) << "until the next start";
 }
 
+// Else a power loss could bring the name back, with some of the records.
+TEST_F(RelocationTest, ARetiredFileIsCutOnceItsNewNameIsDurable) {
+    const Location from = files_.put("key", "value");
+    files_.index().counter(Counter::unsynced).store(0);
+    files_.writer().release_segment();
+    const auto name = retire_segment(files_.directory(), files_.index(), from.segment);
+    ASSERT_TRUE(name.ok() && name.value());
+    static int synced;
+    static int synced_before_cut;
+    synced = 0;
+    synced_before_cut = -1;
+    SystemCalls calls = kKernel;
+    calls.fsync = [](int fd) {
+        ++synced;
+        return kKernel.fsync(fd);
+    };
+    calls.ftruncate = [](int fd, off_t size) {
+        synced_before_cut = synced;
+        return kKernel.ftruncate(fd, size);
+    };
+    system_calls = &calls;
+    const Status discarded = discard_retired(files_.directory(), files_.index(), *name.value());
+    system_calls = &kKernel;
+    EXPECT_TRUE(discarded.ok());
+    EXPECT_EQ(synced_before_cut, 1);
+}
+
 // A write failed after the value: a rebuild would take the record for whole.
 TEST_F(RelocationTest, ACopyWhoseWriteFailedDoesNotCome) {
     const Location from = files_.put("key", "value");

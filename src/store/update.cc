@@ -39,6 +39,14 @@ std::uint64_t start_for(Location record) {
     return record.offset / kRecordAlignment * kSampleStep;
 }
 
+// Whether there may be records of the key. The entry of another key with the same tag says so, too,
+// for one put in a hundred.
+bool may_replace(Index &index, std::uint64_t hash) {
+    Index::Candidates candidates(index, hash);
+    return index.rebuild_due() != RebuildReason::none || candidates.next().has_value() ||
+           !candidates.is_clean();
+}
+
 }  // namespace
 
 Examine Store::examiner(Index &index, Bytes key) {
@@ -99,6 +107,7 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     header.key_size = static_cast<std::uint32_t>(key.size());
     header.value_size = static_cast<std::uint32_t>(value.size());
     header.raw_size = header.value_size;
+    header.replaces = may_replace(index, header.key_hash);
     header.cost_us = options.cost_us;
     header.stamp_ns = index.next_stamp();
     header.value_check = value_checksum(value);
@@ -379,8 +388,8 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (!found) return marked;
         // Mark first. If that fails, the entry stays, as it could come back later.
-        TRY(mark_state(directory_, {found->slot.location(), found->stamp_ns},
-                       RecordState::removed));
+        TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns},
+                         index.counter(Counter::boot).load()));
         if (index.drop(found->place, found->slot)) return true;
         // A hit, a put or a copy has changed the slot: look again.
     }
@@ -393,6 +402,8 @@ Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
     RecordHeader header;
     header.state = RecordState::removed;
     header.removal = true;
+    header.replaces = true;
+    header.given_up_in = index.counter(Counter::boot).load();
     header.key_hash = hash;
     header.key_size = static_cast<std::uint32_t>(key.size());
     header.stamp_ns = index.next_stamp();

@@ -67,7 +67,6 @@ void Life::boot(unsigned number) {
     disk_path_ = next;
     expectations_ = at_power_loss_;
     for (auto &[key, expectation] : expectations_) expectation.now = expectation.after_power_loss;
-    if (has_compressed_) allow_older();
 }
 
 void Life::complain(const std::string &text) {
@@ -82,7 +81,6 @@ std::string Life::cache_directory() const {
 void Life::open() {
     cache_options_.flags = random_.one_in(4) ? CAIRN_OPEN_SYNC_ON_CLOSE : 0;
     if (random_.one_in(4)) cache_options_.flags |= CAIRN_OPEN_COMPRESS;
-    if ((cache_options_.flags & CAIRN_OPEN_COMPRESS) != 0) has_compressed_ = true;
     const int result = cache_.open(cache_options_);
     if (result != CAIRN_OK) complain(std::string("does not open: ") + cairn_result_string(result));
 }
@@ -106,7 +104,6 @@ void Life::operate() {
         open();
     } else if (what < 197) {
         // Another thread may be at it, and what is near the limit may find no room.
-        has_compressed_ = true;
         (void)cache_.compress();
     } else if (what < 198) {
         delete_index();
@@ -246,16 +243,6 @@ void Life::allow_anything(const std::string &key) {
     Expectation &expectation = expectations_[key];
     expectation.now = expectation.ever;
     expectation.after_power_loss = expectation.ever;
-}
-
-// A record that was replaced comes back where the newer one went with a segment that was compressed: see
-// docs/decisions/007, "Left".
-void Life::allow_older() {
-    for (auto &[key, expectation] : expectations_) {
-        for (const Value &value : expectation.ever) {
-            if (value) expectation.now.insert(value);
-        }
-    }
 }
 
 // Every key has a value that it may have; from now on it has that one.

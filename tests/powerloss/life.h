@@ -62,7 +62,6 @@ class Life {
     void wait_until_searched();
     void allow_anything(const std::string &key);
     void forget_evicted();
-    void allow_older();
     void judge(const std::string &key, const Value &value, bool may_be_missing);
     Value look_up(const std::string &key);
     std::string choose_key();
@@ -80,7 +79,6 @@ class Life {
     cairn::testing::PowerLoss *disk_ = nullptr;
     Expectations expectations_;
     Expectations at_power_loss_;
-    bool has_compressed_ = false;
     bool searched_ = true;  // what the index lacked has been found again
     unsigned serial_ = 0;
     std::string complaint_;

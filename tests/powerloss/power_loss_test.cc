@@ -1,6 +1,5 @@
 // The power goes at any call of a cache's life, several times. After each start nothing wrong is
-// ever found, all that was synced is there, and the cache takes new entries. In lives that compress,
-// an older value is not wrong: see Life::allow_older().
+// ever found, all that was synced is there, and the cache takes new entries.
 // SPDX-License-Identifier: MIT
 //
 // Longer: CAIRN_POWER_LOSSES=N runs N lives of each kind, CAIRN_SEED=S begins with that one.

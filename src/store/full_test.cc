@@ -175,22 +175,15 @@ TEST_F(BesideALargeFile, OnlyTheOthersCountApart) {
 }
 
 // Its process died before it had deleted it.
-TEST(BesideALargeFile, ARetiredSegmentOfADeadProcessGoesAtOnce) {
-    const testing::Scratch scratch(testing::Scratch::Place::memory);
-    StoreOptions options;
-    options.root = scratch / "root";
-    options.identifier = "cache";
-    options.limit_bytes = 2 << 20;
-    {
-        const auto store = std::move(Store::open(options).value());
-        ASSERT_TRUE(store->put(as_bytes("key"), as_bytes("value"), {}).ok());
-    }
-    const auto files = Directory::open(options.root + "/cache/" + format_folder(kNewestFormat));
+TEST_F(BesideALargeFile, ARetiredSegmentOfADeadProcessGoesAtOnce) {
+    options_.limit_bytes = 2 << 20;
+    ASSERT_TRUE(Store::open(options_).value()->put(as_bytes(key(0)), as_bytes(value_), {}).ok());
+    const auto files = Directory::open(options_.root + "/cache/" + format_folder(kNewestFormat));
     const std::string name = "discarded-" + segment_file_name(7) + ".tmp";
     ASSERT_TRUE(files->create_file(name)->extend(3 << 20).ok());
-    const auto store = std::move(Store::open(options).value());
-    ASSERT_TRUE(store->put(as_bytes("other"), as_bytes("value"), {}).ok());
-    EXPECT_TRUE(store->contains(as_bytes("key")).value());
+    const auto store = std::move(Store::open(options_).value());
+    ASSERT_TRUE(store->put(as_bytes(key(1)), as_bytes(value_), {}).ok());
+    EXPECT_TRUE(store->contains(as_bytes(key(0))).value());
     EXPECT_FALSE(files->info(name).ok());
 }
 

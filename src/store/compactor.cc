@@ -31,7 +31,7 @@ bool ends_run(Error error) {
     return error == Error::full || error == Error::no_space || error == Error::no_memory;
 }
 
-// Whether after the next system start only this record says that its key has no entry.
+// Whether perhaps only this record says that its key has no entry.
 bool keeps_older_away(const RecordHeader &header, const Index &index) {
     return header.state == RecordState::removed && header.replaces &&
            header.was_replaced(index.counter(Counter::boot).load());
@@ -140,23 +140,30 @@ Result<bool> Compactor::compact(Index &index, Work &work, std::uint32_t segment)
     return guarded([&]() -> Result<bool> {
         // The open one may be a deleted file whose number is in use again.
         TRY(reader_.segments().reopen(segment));
-        TRY_ASSIGN(const bool may_go, copy_all(index, work, *lock, segment));
-        if (may_go) TRY(finish(index, *lock, segment));
-        return may_go;
+        TRY(index.refresh());
+        TRY_ASSIGN(const FileInfo file, lock->file().info());
+        SegmentScan records(index.identity(), segment, file.size_bytes);
+        TRY_ASSIGN(const bool stays, has_to_stay(index, records));
+        if (stays) return false;
+        SegmentScan entries(index.identity(), segment, file.size_bytes);
+        TRY(copy_all(index, work, *lock, entries));
+        TRY(finish(index, *lock, segment));
+        return true;
     });
 }
 
-// False: a record keeps the segment, and what is behind it was not copied.
-Result<bool> Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock,
-                                 std::uint32_t segment) {
-    TRY(index.refresh());
-    TRY_ASSIGN(const FileInfo file, lock.file().info());
-    SegmentScan scan(index.identity(), segment, file.size_bytes);
+Result<bool> Compactor::has_to_stay(const Index &index, SegmentScan &scan) const {
+    for (;;) {
+        TRY_ASSIGN(const auto record, scan.next(reader_));
+        if (!record || keeps_older_away(record->header, index)) return record.has_value();
+    }
+}
+
+Status Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock, SegmentScan &scan) {
     for (std::uint64_t piece_bytes = 0;;) {
         if (worker_.is_stopping()) return Error::busy;
         TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, scan));
-        if (!entry) return true;
-        if (keeps_older_away(entry->record.header, index)) return false;
+        if (!entry) return {};
         TRY_ASSIGN(const std::uint64_t copied_bytes, copy(index, work, lock, *entry));
         piece_bytes += copied_bytes;
         if (piece_bytes < kPieceBytes) continue;

@@ -284,6 +284,50 @@ TEST_F(CompactorTest, ARemovalIsKeptAsLongAsAnOlderRecordMayBe) {
     EXPECT_EQ(get(2), 0);
 }
 
+// Else the copies go with a segment of their own, and the originals are all that is left of them.
+TEST_F(CompactorTest, NothingIsCopiedFromASegmentThatStays) {
+    put(1);
+    put(2);
+    put(2, 1);
+    ASSERT_TRUE(store_->remove(as_bytes(key_of(2))).value());
+    ASSERT_TRUE(store_->compress().ok());
+    ASSERT_TRUE(store_->remove(as_bytes(key_of(1))).value());
+    put(3);
+    open();
+    ASSERT_TRUE(store_->compress().ok());
+    store_.reset();
+    delete_index();
+    open();
+    EXPECT_EQ(get(1), -1);
+    EXPECT_EQ(get(3), 0);
+}
+
+// As after a process that died in the middle of it.
+TEST_F(CompactorTest, ARemovedCopyIsKeptAsLongAsItsOriginalMayBe) {
+    store_.reset();
+    testing::FailingCalls failing;
+    open();
+    put(1);
+    testing::Fault fault;
+    fault.error = EIO;
+    fault.only = testing::Call::renameat;
+    failing.arm(fault);
+    EXPECT_FALSE(store_->compress().ok());  // could not retire the segment
+    failing.disarm();
+    EXPECT_EQ(failing.failures(), 1u);
+    ASSERT_TRUE(store_->remove(as_bytes(key_of(1))).value());
+    open();
+    {
+        const auto first = SegmentLock::of_segment(directory(), 0);
+        ASSERT_TRUE(first.ok());
+        ASSERT_TRUE(store_->compress().ok());
+    }
+    store_.reset();
+    delete_index();
+    open();
+    EXPECT_EQ(get(1), -1);
+}
+
 // The mark that the older record was replaced is void then.
 TEST_F(CompactorTest, ARemovalIsKeptUntilARebuildAfterTheNextSystemStart) {
     testing::PowerLoss disk(scratch_ / "root");  // for its numbers of system starts

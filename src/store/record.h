@@ -54,7 +54,7 @@ struct RecordHeader {
     bool copied = false;           // a copy, from a segment that was evicted
     bool incompressible = false;   // compressing it saved nothing
     bool removal = false;          // never an entry: says that older ones were removed
-    bool replaces = false;         // there may be older records of the key
+    bool replaces = false;         // there may be older records of the key, or its original
     std::uint32_t key_size = 0;    // bytes
     std::uint32_t value_size = 0;  // bytes as stored
     std::uint32_t raw_size = 0;    // bytes as given by the caller

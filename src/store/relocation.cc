@@ -52,6 +52,7 @@ Status relocate(const Directory &directory, Index &index, Writer &writer, const 
     RecordHeader header = entry.header;
     header.state = RecordState::live;
     header.given_up_in = 0;
+    header.replaces = true;  // its original, until that goes
     header.unmoved = true;
     TRY_ASSIGN(const Writer::Appended copy,
                writer.append(index, header, entry.key, entry.value, entry.purpose));

@@ -283,12 +283,13 @@ void Checker::put_new() {
         const std::uint64_t key =
             i % 3 == 0 ? actor_.random().below(TortureSample::kKeys)
                        : TortureSample::kKeys + actor_.random().below(DamageLedger::kKeysNew);
-        has_put_ |= scene_.arena.ledger.count(key) < DamageLedger::kStepsMax;
+        const bool is_stored = scene_.arena.ledger.count(key) < DamageLedger::kStepsMax;
         const int result = actor_.put(key);
         if (result != CAIRN_OK) {
             judge_refusal(scene_, key, result);
             continue;
         }
+        has_put_ |= is_stored;
         const Found found = actor_.look_up(key);
         judge_found(scene_, "just stored", key, found);
         const bool is_full = scene_.arena.ledger.count(key) == DamageLedger::kStepsMax;

@@ -73,9 +73,12 @@ bool become_nobody() {
 void give_to_nobody(const std::string &directory) {
     if (geteuid() != 0) return;
     [[maybe_unused]] int result = lchown(directory.c_str(), kNobody, kNobody);
+    // A process that was killed may still be deleting a file.
     std::error_code error;
-    for (const auto &entry : std::filesystem::recursive_directory_iterator(directory, error))
-        result = lchown(entry.path().c_str(), kNobody, kNobody);
+    const std::filesystem::recursive_directory_iterator end;
+    for (std::filesystem::recursive_directory_iterator entry(directory, error);
+         !error && entry != end; entry.increment(error))
+        result = lchown(entry->path().c_str(), kNobody, kNobody);
 }
 
 }  // namespace

@@ -125,9 +125,7 @@ Status Evictor::plan_more(Index &index) {
          ++count) {
         TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, *scan_));
         if (!entry) break;
-        // A copy that may not be read stays as it is.
-        if (!entry->finished.ok() && entry->finished.error() != Error::denied)
-            return entry->finished;
+        TRY(entry->finished);
         if (!entry->slot) continue;
         const auto &[location, header, head] = entry->record;
         plan_.push_back({location, entry->key_hash, header.record_size(), false});

@@ -123,13 +123,33 @@ TEST_F(EvictorTest, ADamagedNameIsNoSegment) {
     }
 }
 
+// Permissions refuse one segment: writing to it, or reading as well.
+std::string refused_name;
+bool may_be_read;
+SystemCalls refusing(std::uint32_t segment, bool may_read) {
+    refused_name = segment_file_name(segment);
+    may_be_read = may_read;
+    SystemCalls calls = kKernel;
+    calls.openat = [](int directory, const char *path, int how, mode_t mode) {
+        const bool is_refused =
+            path == refused_name && !(may_be_read && (how & O_ACCMODE) == O_RDONLY);
+        if (!is_refused) return kKernel.openat(directory, path, how, mode);
+        errno = EACCES;
+        return -1;
+    };
+    calls.fstatat = [](int directory, const char *path, struct stat *status, int flags) {
+        const int result = kKernel.fstatat(directory, path, status, flags);
+        if (path == refused_name && !may_be_read) status->st_mode &= ~07777u;
+        return result;
+    };
+    return calls;
+}
+
 // It holds no entry for anybody, and takes room.
 TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
     fill(600);
     files_.put("last", "value");
     files_.writer().release_segment();
-    static std::string name;
-    static bool may_be_read;
     for (const bool may_read : {true, false}) {
         Process other = process();
         ASSERT_TRUE(sync_segments(files_.directory()).ok());
@@ -137,20 +157,7 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
         const auto use = measure_disk_use(files_.directory());
         std::uint32_t oldest = UINT32_MAX;
         for (const SegmentFile &file : use->segments) oldest = std::min(oldest, file.segment);
-        name = segment_file_name(oldest);
-        may_be_read = may_read;
-        SystemCalls calls = kKernel;
-        calls.openat = [](int directory, const char *path, int how, mode_t mode) {
-            const bool is_refused = path == name && !(may_be_read && (how & O_ACCMODE) == O_RDONLY);
-            if (!is_refused) return kKernel.openat(directory, path, how, mode);
-            errno = EACCES;
-            return -1;
-        };
-        calls.fstatat = [](int directory, const char *path, struct stat *status, int flags) {
-            const int result = kKernel.fstatat(directory, path, status, flags);
-            if (path == name && !may_be_read) status->st_mode &= ~07777u;
-            return result;
-        };
+        const SystemCalls calls = refusing(oldest, may_read);
         RecordReader reader(files_.directory());
         Evictor evictor(files_.directory(), reader, other.account, *other.writer, other.ghosts,
                         *policy_by_name("fifo"));
@@ -166,6 +173,26 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
         EXPECT_EQ(slots_in(oldest), 0u);
     }
     EXPECT_EQ(files_.get("last"), "value");
+}
+
+// Nobody can tell whether what is there is a copy of it.
+TEST_F(EvictorTest, AReplacedRecordGoesWhoseNewOneMayNotBeRead) {
+    const Location older = files_.put("0", "value");
+    fill(600);
+    const Location newer = files_.put("0", "value");
+    files_.writer().release_segment();
+    Process other = process();
+    RecordReader reader(files_.directory());
+    Evictor evictor(files_.directory(), reader, other.account, *other.writer, other.ghosts,
+                    *policy_by_name("fifo"));
+    const SystemCalls calls = refusing(newer.segment, false);
+    system_calls = &calls;
+    Status status;
+    while (status.ok() && exists(older.segment)) {
+        status = Status(evictor.step(files_.index(), UINT64_MAX).error());
+    }
+    system_calls = &kKernel;
+    EXPECT_TRUE(status.ok());
 }
 
 // As in a sandbox: permissions do not say so, and it passes.

@@ -22,7 +22,11 @@ Status finish_move(const Directory &directory, Index &index, RecordReader &reade
         if (slot.tentative()) continue;
         const ReadRecord other =
             reader.read_key(index.identity().cache_id, slot, original.head->key());
-        if (other.outcome == ReadOutcome::unreadable) return Error::io;
+        if (other.outcome == ReadOutcome::unreadable) {
+            // If it may not be read, it is no copy for anybody, and stays as it is.
+            if (reader.segments().is_unreadable(slot.location().segment)) continue;
+            return Error::io;
+        }
         const bool is_copy = other.outcome == ReadOutcome::found && other.header.unmoved &&
                              other.header.stamp_ns == header.stamp_ns;
         if (is_copy) return mark_moved(directory, {slot.location(), header.stamp_ns});

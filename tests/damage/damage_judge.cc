@@ -115,8 +115,11 @@ void judge_found(const CaseScene &scene, const char *when, std::uint64_t key, co
         return complain_wrong(scene, "never stored", key, found.version);
     const Expectation expected = Expectation::of(ledger, key);
     if (expected.allows(found.version)) {
-        // A removal that misses what is there has to say that it cannot tell.
-        if (!expected.was_not_found || found.version != expected.decisive) return;
+        // A removal that misses what is there has to say that it cannot tell. What damage takes away
+        // and brings back was not there.
+        const bool is_missed = expected.was_not_found && found.version == expected.decisive &&
+                               !is_touched(scene, key, expected.decisive);
+        if (!is_missed) return;
         return complain_wrong(scene, "a removal did not find it", key, found.version);
     }
     const bool is_undecidable =

@@ -108,9 +108,9 @@ void empty_oldest_format(const Directory &cache, const std::string &identifier) 
     const auto index = Index::open(std::move(*file), identity.value(), Access::read_write);
     if (!index.ok()) return;
     index.value()->clear();
-    index.value()->counter(Counter::clears).fetch_add(1);
-    index.value()->counter(Counter::retired).fetch_add(1);
-    index.value()->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
+    index.value()->count_clear();
+    index.value()->count_retired();
+    index.value()->set_cleared_now();
 }
 
 bool is_temporary(std::string_view name) {

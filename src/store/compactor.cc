@@ -34,7 +34,7 @@ bool ends_run(Error error) {
 // Whether perhaps only this record says that its key has no entry.
 bool keeps_older_away(const RecordHeader &header, const Index &index) {
     return header.state == RecordState::removed && header.replaces &&
-           header.was_replaced(index.counter(Counter::boot).load());
+           header.was_replaced(index.boot());
 }
 
 // Changes the value to what is to be stored, and says so in the header.

@@ -34,14 +34,13 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     // Puts leave the room for it, and the first copies take that.
     if (ghosts_.prepare(index, account_).error() == Error::busy) return Progress::busy;
     // If the victim is only named, the process that named it died before it looked for a writer.
-    const std::uint64_t named = index.counter(Counter::victim).load();
-    if ((named & kHasNoWriter) == 0 || !index.victim()) {
-        TRY_ASSIGN(const bool chosen, choose_victim(index));
-        if (!chosen) return Progress::none;
+    auto named = index.victim_without_writer();
+    if (!named) {
+        TRY_ASSIGN(named, choose_victim(index));
     }
-    const std::uint32_t segment = *index.victim();
-    const Victim victim = {segment, index.counter(Counter::retired).load(),
-                           index.identity().cache_id};
+    if (!named) return Progress::none;
+    const std::uint32_t segment = *named;
+    const Victim victim = {segment, index.retired(), index.identity().cache_id};
     if (planned_victim_ != victim) {
         TRY_ASSIGN(const std::uint64_t size_bytes, readable_bytes(segment));
         if (size_bytes == 0) drop_all(index, segment);
@@ -74,27 +73,25 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     return Progress::some;
 }
 
-Result<bool> Evictor::choose_victim(Index &index) {
+Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
     // A segment's age is that of its last record: taking it over makes it younger.
     const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
     });
-    auto victim = index.counter(Counter::victim);
     for (const SegmentFile &file : use.segments) {
         // Name the victim, then look for a writer. A writer locks a segment, then looks whether it
         // is named: so one of the two sees the other. It may still lock the victim for a moment
         // later on. That must not stop the eviction: once entries were dropped, older values of
         // their keys in other segments could come back.
-        const std::uint64_t name = std::uint64_t{file.segment} + 1;
-        victim.store(name);
+        index.name_victim(file.segment);
         if (!has_no_writer(directory_, file.segment)) continue;
-        victim.store(name | kHasNoWriter);
-        return true;
+        index.name_victim_without_writer(file.segment);
+        return std::optional(file.segment);
     }
-    victim.store(0);
-    return false;
+    index.forget_victim();
+    return std::optional<std::uint32_t>();
 }
 
 // 0: it was deleted, or may not be read.
@@ -133,14 +130,14 @@ Status Evictor::plan_more(Index &index) {
                               entry->slot->hits(), header.pinned, header.copied});
     }
     const std::uint64_t span = scan_->offset() - begin;
-    auto debt = index.counter(Counter::copy_debt);
-    policy_.choose(candidates, copy_allowance(span, debt.load(), account_.limits().limit_bytes));
+    policy_.choose(candidates,
+                   copy_allowance(span, index.copy_debt(), account_.limits().limit_bytes));
     std::uint64_t kept = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
         plan_[i].keep = candidates[i].keep;
         if (candidates[i].keep) kept += candidates[i].size_bytes;
     }
-    debt.store(debt_after(debt.load(), span, kept));
+    index.set_copy_debt(debt_after(index.copy_debt(), span, kept));
     std::reverse(plan_.begin(), plan_.end());
     return {};
 }
@@ -173,7 +170,7 @@ void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::
 
 bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
     const bool dropped = index.change_slot(hash, location, [](Slot) { return kEmptySlot; });
-    if (dropped) index.counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    if (dropped) index.uncount_entry();
     return dropped;
 }
 
@@ -181,7 +178,7 @@ Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     TRY(sync_copies(directory_, index));
     TRY_ASSIGN(const auto discarded, retire_segment(directory_, index, segment));
     if (discarded) discard(index, *discarded, wait);
-    index.counter(Counter::victim).store(0);
+    index.forget_victim();
     planned_victim_.reset();
     reader_.segments().forget_deleted();
     return {};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One process does it at a time, in small steps, under a lock that the kernel releases if the
-// process dies. Counter::victim names the segment that is being evicted, so any process can
+// process dies. The index names the segment that is being evicted, so any process can
 // continue where another stopped. Copied entries have slots that lead elsewhere, and are left
 // alone.
 //
@@ -87,7 +87,7 @@ class Evictor {
     };
 
     Result<Progress> step_locked(Index &index, std::uint64_t budget_bytes) REQUIRES_LOCK(mutex_);
-    Result<bool> choose_victim(Index &index);
+    Result<std::optional<std::uint32_t>> choose_victim(Index &index);
     Result<std::uint64_t> readable_bytes(std::uint32_t segment);
     static void drop_all(Index &index, std::uint32_t segment);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
@@ -111,7 +111,7 @@ class Evictor {
     Mutex mutex_;
     struct Victim {
         std::uint32_t segment;
-        std::uint64_t retired_before;  // Counter::retired: the number may be used again later
+        std::uint64_t retired_before;  // Index::retired(): the number may be used again later
         std::uint64_t cache_id;        // of the index, which may be another one later
         bool operator==(const Victim &) const = default;
     };

@@ -85,7 +85,7 @@ TEST_F(EvictorTest, OneThatWasOnlyNamedIsLookedAtAnew) {
     ASSERT_TRUE(last);
     const std::uint32_t active = last->slot.location().segment;
     // By a process that died then.
-    files_.index().counter(Counter::victim).store(std::uint64_t{active} + 1);
+    files_.index().name_victim(active);
     Process other = process();
     ASSERT_EQ(step(other), Progress::some);
     EXPECT_TRUE(victim());
@@ -117,7 +117,7 @@ TEST_F(EvictorTest, ADamagedNameIsNoSegment) {
     fill(600);
     Process other = process();
     for (const std::uint64_t word : {kHasNoWriter, kHasNoWriter | 0xFFFFFFFF, ~std::uint64_t{0}}) {
-        files_.index().counter(Counter::victim).store(word);
+        files_.set_counter(Counter::victim, word);
         for (unsigned i = 0; i < 3; ++i) EXPECT_NE(step(other), Progress::busy);
         EXPECT_EQ(files_.get("599"), std::string(4000, 'v'));
     }
@@ -153,7 +153,7 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
     for (const bool may_read : {true, false}) {
         Process other = process();
         ASSERT_TRUE(sync_segments(files_.directory()).ok());
-        files_.index().counter(Counter::unsynced).store(0);
+        files_.index().note_sync();
         const auto use = measure_disk_use(files_.directory());
         std::uint32_t oldest = UINT32_MAX;
         for (const SegmentFile &file : use->segments) oldest = std::min(oldest, file.segment);
@@ -230,7 +230,7 @@ TEST_F(EvictorTest, APlanIsForOneSegmentAndNotForTheNextOfItsNumber) {
     while (step(second, UINT64_MAX) == Progress::some) {
     }
     ASSERT_FALSE(exists(*segment));
-    files_.index().counter(Counter::segment_hint).store(*segment);
+    files_.set_counter(Counter::segment_hint, *segment);
     for (int i = 600; !exists(*segment); ++i) files_.put(std::to_string(i), "first of a segment");
     ASSERT_NE(slots_in(*segment), 0u);
     files_.writer().release_segment();

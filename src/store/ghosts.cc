@@ -161,7 +161,7 @@ Ghosts::~Ghosts() {
 
 // Null: there is no file.
 const Ghosts::Opened *Ghosts::look(const Index &index) {
-    const std::uint64_t made = index.counter(Counter::ghosts).load(std::memory_order_relaxed);
+    const std::uint64_t made = index.ghost_files(std::memory_order_relaxed);
     const Opened *opened = opened_.load(std::memory_order_acquire);
     const bool is_current =
         opened != nullptr && opened->made == made && opened->cache_id == index.identity().cache_id;
@@ -171,7 +171,7 @@ const Ghosts::Opened *Ghosts::look(const Index &index) {
 
 // Threads that do so at once each open it, and the last one counts.
 const Ghosts::Opened *Ghosts::open(const Index &index) {
-    const std::uint64_t made = index.counter(Counter::ghosts).load();
+    const std::uint64_t made = index.ghost_files();
     auto *const opened =
         new (std::nothrow) Opened{made, index.identity().cache_id, index.access(), {}};
     if (opened == nullptr) return nullptr;
@@ -239,7 +239,7 @@ Status Ghosts::make(Index &index, Account &account) {
     return account.make_file(index, size, [&]() -> Status {
         Opened others{0, index.identity().cache_id, index.access(), {}};
         if (!open_file(others).ok()) TRY(write_file(index, size));
-        index.counter(Counter::ghosts).fetch_add(1);
+        index.count_ghost_file();
         return {};
     });
 }

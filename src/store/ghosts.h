@@ -7,7 +7,7 @@
 // a ghost, so a process that is killed leaves none half written, and no lock is taken for it. The
 // file is not mapped: somebody may cut it while it is in use.
 //
-// The file is made before the first eviction. Other processes find it by Counter::ghosts, which costs
+// The file is made before the first eviction. Other processes find it by Index::ghost_files(), which costs
 // them one load where there is none.
 //
 // Thread safety: all methods, from any thread. Any number of processes share the file. A child of
@@ -73,7 +73,7 @@ class Ghosts {
     using Set = std::array<std::uint64_t, kWordsPerSet>;
     // What was found when the file was looked for last. Constant once others see it.
     struct Opened {
-        std::uint64_t made;  // Counter::ghosts, before that
+        std::uint64_t made;  // Index::ghost_files(), before that
         std::uint64_t cache_id;
         Access access;
         File file;

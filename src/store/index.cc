@@ -7,7 +7,6 @@
 
 #include "os/deadline.h"
 #include "os/environment.h"
-#include "store/stamp.h"
 
 namespace cairn {
 
@@ -45,9 +44,9 @@ Result<std::unique_ptr<Index>> Index::open(File file, const CacheIdentity &ident
 // grows again as they need.
 Status Index::map_levels() {
     // Read the counter before the size: grow() changes the size first.
-    std::array<std::byte, sizeof(std::uint64_t)> word = {};
-    TRY(file_.read_at(counter_offset(Counter::levels), word));
-    auto hint = get_le<std::uint64_t>(word, 0);
+    std::array<std::byte, sizeof(std::uint64_t)> bytes = {};
+    TRY(file_.read_at(counter_offset(Counter::levels), bytes));
+    auto hint = get_le<std::uint64_t>(bytes, 0);
     TRY_ASSIGN(opened_, file_.info());
     const unsigned whole = levels_of_size(opened_.size_bytes);
     if (whole == 0) {
@@ -56,6 +55,7 @@ Status Index::map_levels() {
     }
     TRY_ASSIGN(const unsigned levels, levels_in_use(std::max(1u, whole), hint));
     TRY_ASSIGN(base_, Mapping::file(file_, access_, 0, index_size(levels)));
+    set_counters_page(words(base_, kCountersPage * kPage));
     if (levels > 2) base_.expect_random_access();  // a few reads bring a small index into memory
     for (unsigned i = 0; i < levels; ++i) TRY(map_level(i, opened_));
     level_count_.store(levels, std::memory_order_release);
@@ -63,7 +63,7 @@ Status Index::map_levels() {
     if (whole == 0 || hint == 0 || hint > levels) ask_for_rebuild();
     // Compare-and-swap, as another process may have changed the counter since. Do not write an
     // unchanged value: the first write to a page of a mapped file is slow.
-    if (hint != levels) counter(Counter::levels).compare_exchange_strong(hint, levels);
+    if (hint != levels) word(Counter::levels).compare_exchange_strong(hint, levels);
     return {};
 }
 
@@ -159,7 +159,7 @@ bool Index::page_is_empty(const Level &level, const std::uint64_t *slot) const {
 // The levels that can be used now. Maps levels that another process has added.
 unsigned Index::levels() {
     const unsigned mapped = level_count_.load(std::memory_order_acquire);
-    const std::uint64_t hint = counter(Counter::levels).load(std::memory_order_acquire);
+    const std::uint64_t hint = word(Counter::levels).load(std::memory_order_acquire);
     if (hint <= mapped || hint > kLevelMax) return mapped;
     if (hint == refused_hint_.load(std::memory_order_relaxed)) return mapped;
     if (!map_mutex_.try_lock()) return mapped;  // another thread maps them: do not wait
@@ -185,7 +185,7 @@ Status Index::refresh() {
     // In a forked child the owner of the mutex may not exist.
     Backoff backoff(kMapPatienceUs);
     do {
-        const std::uint64_t hint = counter(Counter::levels).load();
+        const std::uint64_t hint = word(Counter::levels).load();
         if (hint <= level_count_.load() || hint > kLevelMax) return {};
         if (hint == refused_hint_.load(std::memory_order_relaxed)) return {};
         if (map_mutex_.try_lock()) {
@@ -224,7 +224,7 @@ Status Index::add_level(Extend extend) {
     const unsigned now = levels();
     if (now == kLevelMax) return Error::full;
     TRY(extend(index_size(now), index_size(now + 1)));
-    counter(Counter::levels).store(now + 1);
+    word(Counter::levels).store(now + 1);
     refused_hint_.store(0, std::memory_order_relaxed);
     return refresh();
 }
@@ -290,44 +290,6 @@ bool Index::may_initialise(const Level &level, const std::uint64_t *slot) const 
     return has_all && reserve_page(level, slot).ok();  // this page may still lack its block
 }
 
-std::atomic_ref<std::uint64_t> Index::counter(Counter counter) const {
-    return std::atomic_ref<std::uint64_t>(*words(base_, counter_offset(counter)));
-}
-
-std::optional<std::uint32_t> Index::victim() const {
-    const std::uint64_t word = counter(Counter::victim).load() & ~kHasNoWriter;
-    if (word == 0 || word > kSegmentIdMax + std::uint64_t{1}) return std::nullopt;  // or damaged
-    return static_cast<std::uint32_t>(word - 1);
-}
-
-std::uint64_t Index::last_stamp() const {
-    const std::uint64_t word = counter(Counter::last_stamp).load(std::memory_order_relaxed);
-    return is_stamp(identity_.format, word) ? word : 0;
-}
-
-// Without a counter that is whole, by the clock: a rebuild raises the counter.
-std::uint64_t Index::next_stamp() {
-    const std::uint32_t format = identity_.format;
-    auto last = counter(Counter::last_stamp);
-    std::uint64_t seen = last.load(std::memory_order_relaxed);
-    const std::uint64_t now = stamp_until(format, wall_clock_ns());
-    std::uint64_t next;
-    do {
-        next = is_stamp(format, seen) ? std::max(stamp_at(format, seen + 1), now) : now;
-    } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
-    return next;
-}
-
-void Index::raise_stamp(std::uint64_t stamp) {
-    const std::uint32_t format = identity_.format;
-    const std::uint64_t goal = stamp_at(format, stamp);
-    auto last = counter(Counter::last_stamp);
-    std::uint64_t seen = last.load(std::memory_order_relaxed);
-    while ((seen < goal || !is_stamp(format, seen)) &&
-           !last.compare_exchange_weak(seen, goal, std::memory_order_relaxed)) {
-    }
-}
-
 bool Index::page_initialised(const Level &level, const std::uint64_t *slot) const {
     const std::size_t page = page_of(level, slot);
     const std::uint64_t word = at(level.bitmap + page / 64).load();
@@ -370,23 +332,6 @@ std::optional<std::uint64_t> Index::damaged_word(const Level &level, std::uint64
     return damaged ? std::optional(word) : std::nullopt;
 }
 
-// Each request is a different word: a rebuild takes back the request that it began with, and no
-// later one. A system start that no rebuild has dealt with is not forgotten.
-void Index::ask_for_rebuild() {
-    auto due = counter(Counter::rebuild);
-    const std::uint64_t request =
-        monotonic_ns() << 8 | static_cast<std::uint64_t>(RebuildReason::damage);
-    constexpr auto kKept = static_cast<std::uint64_t>(RebuildReason::boot);
-    std::uint64_t word = due.load();
-    while (!due.compare_exchange_weak(word, request | (word & kKept))) {
-    }
-}
-
-bool Index::is_after_start() const {
-    const std::uint64_t word = counter(Counter::rebuild).load(std::memory_order_relaxed);
-    return (word & static_cast<std::uint64_t>(RebuildReason::boot)) != 0;
-}
-
 // Damage to both copies may be damage to everything. Empty slots of another cache, or zeros, do not
 // tell of it.
 bool Index::has_own_header() const {
@@ -399,7 +344,7 @@ bool Index::has_own_header() const {
 }
 
 RebuildReason Index::rebuild_due() const {
-    const std::uint64_t word = counter(Counter::rebuild).load();
+    const std::uint64_t word = rebuild_request();
     if (!has_own_header()) return RebuildReason::damage;
     if (word == static_cast<std::uint64_t>(RebuildReason::none)) return RebuildReason::none;
     const bool boot = word == static_cast<std::uint64_t>(RebuildReason::boot);
@@ -475,7 +420,7 @@ void Index::clear() {
         if (at(slot).load(std::memory_order_relaxed) == 0) return;
         at(slot).store(kEmptySlot ^ mask_of(level, slot));
     });
-    counter(Counter::entries).store(0);
+    set_entries(0);
 }
 
 bool Index::is_cached(std::uint64_t hash) const {
@@ -505,7 +450,7 @@ void Index::count_hit(std::uint64_t *word) {
 bool Index::drop(Place place, Slot slot) {
     std::uint64_t word = slot.word();
     if (!place.ref().compare_exchange_strong(word, kEmptySlot)) return false;
-    if (!slot.tentative()) counter(Counter::entries).fetch_sub(1, std::memory_order_relaxed);
+    if (!slot.tentative()) uncount_entry();
     return true;
 }
 

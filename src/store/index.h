@@ -39,6 +39,7 @@
 #include "os/mapping.h"
 #include "store/bucket_scan.h"
 #include "store/index_format.h"
+#include "store/index_words.h"
 #include "store/slot.h"
 #include "store/slot_place.h"
 
@@ -64,7 +65,7 @@ class SlotRef {
     std::uint64_t mask_;
 };
 
-class Index {
+class Index : public IndexWords {
   public:
     // Maps a file whose header has been checked. Asks for a rebuild if the file is shorter than its
     // counters say. Ignores what follows the levels.
@@ -171,48 +172,22 @@ class Index {
     // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, of any tag.
     template <typename Visit>
     void visit_buckets(std::uint64_t hash, Visit visit);
-    // Says in the index, for later processes too, that segments may hold entries that it lacks.
-    void ask_for_rebuild();
     // Also where nothing asks for it, but the header is not that of this cache any more.
     RebuildReason rebuild_due() const;
-    // Whether no rebuild has come to its end since the last system start: a slot may be an old one.
-    bool is_after_start() const;
     // Empties the damaged slots in the buckets of a hash to make room; false: there are none. Asks
     // for a rebuild first, so that others always see the damage or that a rebuild is due.
     bool free_damaged(std::uint64_t hash);
     // Whether the file has the index's name in this directory. Else somebody deleted or renamed it, or
     // another index took its place. In doubt, it has.
     bool is_named(const Directory &directory) const;
-    // Before another index takes the place of this one. Who changed something here and then finds
-    // the seal cannot tell whether the other has it, and asks is_named(). So do look-ups.
-    // REQUIRES: the eviction lock is held. Who gets it and finds the index named takes the seal
-    // away.
-    void seal() { counter(Counter::retired).fetch_or(kSealed); }
-    void unseal() { counter(Counter::retired).fetch_and(~kSealed); }
-    bool is_sealed() const { return (counter(Counter::retired).load() & kSealed) != 0; }
     // Empties all slots.
     void clear();
-
-    std::atomic_ref<std::uint64_t> counter(Counter counter) const;
-    // The segment that is being evicted, if there is one.
-    std::optional<std::uint32_t> victim() const;
-    // Whether its entries may have been dropped already.
-    bool is_being_evicted(std::uint32_t segment) const {
-        return counter(Counter::victim).load() == ((segment + std::uint64_t{1}) | kHasNoWriter);
-    }
-    // A time stamp greater than all before it, in all processes.
-    std::uint64_t next_stamp();
-    // The latest one; 0: none was given, or the counter is damaged.
-    std::uint64_t last_stamp() const;
-    // Sets Counter::boot right, which says what was replaced: a number that damage left there would
-    // bring replaced records back. 0: the system does not tell its number.
+    // Sets boot() right, which says what was replaced: a number that damage left there would bring
+    // replaced records back. 0: the system does not tell its number.
     void mend_boot(std::uint64_t now) {
         if (access_ == Access::read_only) return;
-        auto boot = counter(Counter::boot);
-        if (now != 0 && boot.load(std::memory_order_relaxed) != now) boot.store(now);
+        if (now != 0 && boot(std::memory_order_relaxed) != now) word(Counter::boot).store(now);
     }
-    // Makes later stamps greater than this one.
-    void raise_stamp(std::uint64_t stamp);
     Status sync();
 
   private:
@@ -227,7 +202,8 @@ class Index {
     };
 
     Index(File file, const CacheIdentity &identity, Access access)
-        : file_(std::move(file)),
+        : IndexWords(identity.format),
+          file_(std::move(file)),
           identity_(identity),
           header_(encode_index_header(identity)),
           access_(access) {}

@@ -407,13 +407,13 @@ TEST_F(IndexTest, ADamagedCounterOfStampsLeadsToNoFuture) {
     const std::uint64_t before = index_.next_stamp();
     for (const std::uint64_t damage : {std::uint64_t{0}, std::uint64_t{0x5555'5555'5555'5555},
                                        ~std::uint64_t{0}, std::uint64_t{0x1D5A'9301'77E0'2B44}}) {
-        index_.counter(Counter::last_stamp).store(damage);
+        files_.set_counter(Counter::last_stamp, damage);
         EXPECT_EQ(index_.last_stamp(), 0u);
         const std::uint64_t stamp = index_.next_stamp();
         EXPECT_GE(stamp, before);
         EXPECT_LT(stamp, before + 3'600'000'000'000);
         EXPECT_EQ(index_.last_stamp(), stamp);
-        index_.counter(Counter::last_stamp).store(damage);
+        files_.set_counter(Counter::last_stamp, damage);
         index_.raise_stamp(stamp + 1'000'000'000'000'000);
         EXPECT_GT(index_.next_stamp(), stamp + 1'000'000'000'000'000) << "what a record says";
     }
@@ -439,7 +439,7 @@ TEST_F(IndexTest, ACutFileGetsItsLengthBackAndAsksForASearch) {
         ASSERT_TRUE(file->truncate(index_size(2) - kPage).ok());
     }
     const auto cut = files_.open_index();
-    EXPECT_NE(cut->counter(Counter::rebuild).load(), 0u);
+    EXPECT_NE(cut->rebuild_request(), 0u);
     EXPECT_TRUE(cut->suspicious(hash_in_bucket(200, 1)));
     EXPECT_EQ(words_of(*cut, hash_in_bucket(3, 1)).size(), 1u) << "what was not cut off is there";
 }
@@ -447,9 +447,7 @@ TEST_F(IndexTest, ACutFileGetsItsLengthBackAndAsksForASearch) {
 TEST_F(IndexTest, ADamagedLevelCountDoesNotBlowUpTheFile) {
     const std::uint64_t before = file_size();
     for (const std::uint64_t wrong : {0u, 3u, 6u, 7u, 1000u}) {
-        std::byte word[8];
-        put_le<std::uint64_t>(word, 0, wrong);
-        files_.overwrite(kIndexFileName, counter_offset(Counter::levels), word);
+        files_.set_counter(Counter::levels, wrong);
         const auto other = files_.open_index();
         EXPECT_LE(other->growth_bytes(), index_size(2));
         EXPECT_EQ(file_size(), before) << wrong;

@@ -36,7 +36,7 @@ BlobRef first_found(Index &index, std::uint64_t hash, Read read) {
 
 // Segments and the index count their deletion in the same counter.
 void Store::notice_retired_segments() {
-    const std::uint64_t retired = index().counter(Counter::retired).load(std::memory_order_relaxed);
+    const std::uint64_t retired = index().retired(std::memory_order_relaxed);
     if (retired == retired_seen_.load(std::memory_order_relaxed)) return;
     const std::uint64_t count = retired & ~kSealed;
     if (count != retired_seen_.exchange(count, std::memory_order_relaxed)) {
@@ -234,13 +234,6 @@ std::optional<Ghost> Store::ghost_of(Bytes key) {
     if (options_.lent != nullptr) return std::nullopt;
     const Index &index = this->index();
     return ghosts_.find(index, index.hash(key));
-}
-
-// Before the first version there was no clear, and none is in the future.
-std::uint64_t Store::cleared_at_s() const {
-    constexpr std::uint64_t kFirstS = 1'577'836'800;  // 2020-01-01
-    const std::uint64_t at_s = index().counter(Counter::cleared_at).load(std::memory_order_relaxed);
-    return at_s >= kFirstS && at_s <= wall_clock_ns() / 1'000'000'000 ? at_s : 0;
 }
 
 BlobRef Store::peek(Bytes key) {

@@ -14,9 +14,6 @@ namespace {
 
 // For the eviction lock, which others hold for moments. Who gives in goes on later.
 constexpr std::uint64_t kLockPatienceUs = 20'000;
-// Stamps of the new index are greater than those that the old one gives until it loses its name, also
-// where the clock goes back: each put takes one.
-constexpr std::uint64_t kStampMargin = 1'000'000;
 
 }  // namespace
 
@@ -60,7 +57,7 @@ Status Rebuild::begin() {
     TRY(with_room([&] { return account_.make_file(old_, index_size(1), make); }));
     newest_first_ = old_.is_after_start();
     made_->index->ask_for_rebuild();
-    due_ = made_->index->counter(Counter::rebuild).load();
+    due_ = made_->index->rebuild_request();
     segments_ = std::move(use.segments);
     for (const SegmentFile &file : segments_) bytes_total_ += file.size_bytes;
     bytes_left_ = bytes_total_;
@@ -109,7 +106,7 @@ Rebuild::ListedTo Rebuild::end_segment() {
 // What the process knows, as damage to the index may just have changed what that says.
 std::uint64_t Rebuild::boot() const {
     const std::uint64_t known = reader_.boot();
-    return known != 0 ? known : old_.counter(Counter::boot).load(std::memory_order_relaxed);
+    return known != 0 ? known : old_.boot(std::memory_order_relaxed);
 }
 
 Rebuild::Fate Rebuild::fate_of(const RecordHeader &header) const {
@@ -295,7 +292,7 @@ Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
     if (record.outcome == ReadOutcome::dead && fate_of(record.header) == Fate::dead) {
         return Found{State::dead, 0, record.header.state == RecordState::removed};
     }
-    const bool is_dropped = old_.is_being_evicted(location.segment) && !slot_of(listed);
+    const bool is_dropped = old_.victim_without_writer() == location.segment && !slot_of(listed);
     if (is_dropped) return Found{State::gone};
     if (record.header.unmoved) return Found{State::not_whole};
     if (record.outcome == ReadOutcome::found) {
@@ -426,8 +423,7 @@ Status Rebuild::publish_in_new(const Listed &winner, Slot slot, std::uint64_t st
         const auto done =
             publish(index, winner.key_hash, slot, PublishPolicy::replace, stamp_max_ns, examine);
         if (!done.ok()) return done.error();
-        if (done->outcome == Published::Outcome::added)
-            index.counter(Counter::entries).fetch_add(1);
+        if (done->outcome == Published::Outcome::added) index.count_entry();
         if (done->outcome == Published::Outcome::replaced) {
             const Listed other = listed_at(winner.key_hash, done->other);
             losers_.push_back({other, winner});
@@ -461,10 +457,9 @@ Status Rebuild::take_place() {
         old_.unseal();
         return status;
     }
-    take_late_counters();
+    made_->index->take_over_late(old_);
     mark_losers();
-    made_->index->counter(Counter::rebuild)
-        .compare_exchange_strong(due_, static_cast<std::uint64_t>(RebuildReason::none));
+    made_->index->take_back(due_);
     return {};
 }
 
@@ -472,7 +467,7 @@ Status Rebuild::take_place() {
 Status Rebuild::take_last() {
     TRY(take_newer());
     forget_winners();
-    take_counters();
+    made_->index->take_over(old_, boot());
     TRY(directory_.rename(made_->name, kIndexFileName));
     is_in_place_ = true;
     return {};
@@ -497,34 +492,7 @@ void Rebuild::drop_slots_of_lost_segments() {
         }
         return false;
     });
-    index.counter(Counter::entries).store(count);
-}
-
-// Others may count removals in the old index at this moment, so say to all that something was
-// removed.
-void Rebuild::take_counters() {
-    const Index &index = *made_->index;
-    for (const Counter counter : {Counter::limit_bytes, Counter::victim, Counter::copy_debt,
-                                  Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
-        index.counter(counter).store(old_.counter(counter).load());
-    }
-    index.counter(Counter::boot).store(boot());
-    // Not a lower one than it has, as damage may have left there: no number is used again soon.
-    const auto hint = index.counter(Counter::segment_hint);
-    hint.store(std::max(hint.load(), old_.counter(Counter::segment_hint).load()));
-    index.counter(Counter::clears).store(old_.counter(Counter::clears).load() + 1);
-    index.counter(Counter::retired).store((old_.counter(Counter::retired).load() + 1) & ~kSealed);
-    made_->index->raise_stamp(old_.last_stamp() + kStampMargin);
-}
-
-// What must not be missed of what others set until the old index lost its name.
-void Rebuild::take_late_counters() {
-    const Index &index = *made_->index;
-    if (old_.counter(Counter::unsynced).load() == 0) index.counter(Counter::unsynced).store(0);
-    const std::uint64_t ghosts = old_.counter(Counter::ghosts).load();
-    if (index.counter(Counter::ghosts).load() < ghosts)
-        index.counter(Counter::ghosts).store(ghosts);
-    made_->index->raise_stamp(old_.last_stamp());
+    index.set_entries(count);
 }
 
 void Rebuild::note_losers(const Listed &winner) {

@@ -152,8 +152,6 @@ class Rebuild {
     Status take_place();
     Status take_last();
     void drop_slots_of_lost_segments();
-    void take_counters();
-    void take_late_counters();
     void note_losers(const Listed &winner);
     void forget_winners();
     void mark_losers();
@@ -168,7 +166,7 @@ class Rebuild {
     std::optional<IndexUnderConstruction> made_;
     bool is_locked_ = false;  // we hold the eviction lock
     bool is_in_place_ = false;
-    std::uint64_t due_ = 0;  // Counter::rebuild of the new index
+    std::uint64_t due_ = 0;  // the request in the new index
     // After a system start the slots of the old index may be older than the records.
     bool newest_first_ = false;
     std::vector<SegmentFile> segments_;  // still to be listed; the last one is being listed

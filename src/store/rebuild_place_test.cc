@@ -113,21 +113,21 @@ TEST_F(RebuildTest, AnUnfinishedRebuildLeavesNoFile) {
 TEST_F(RebuildTest, TheOldIndexTellsThatAnotherTookItsPlace) {
     files_.put("key", "value");
     Index &before = files_.index();
-    EXPECT_EQ(before.counter(Counter::retired).load() & kSealed, 0u);
-    const std::uint64_t clears = before.counter(Counter::clears).load();
+    EXPECT_FALSE(before.is_sealed());
+    const std::uint64_t clears = before.clears();
     ASSERT_TRUE(rebuild().value());
-    EXPECT_NE(before.counter(Counter::retired).load() & kSealed, 0u);
+    EXPECT_TRUE(before.is_sealed());
     EXPECT_FALSE(before.is_named(files_.directory()));
     EXPECT_NE(&files_.index(), &before);
-    EXPECT_EQ(files_.index().counter(Counter::retired).load() & kSealed, 0u);
-    EXPECT_GT(files_.index().counter(Counter::clears).load(), clears);
+    EXPECT_FALSE(files_.index().is_sealed());
+    EXPECT_GT(files_.index().clears(), clears);
 }
 
 // The disk may have an older state of the index than of the segments.
 TEST_F(RebuildTest, AfterASystemStartTheNewestRecordIsTheEntry) {
     files_.put("key", "stored");
     files_.append("key", "newer", UINT64_MAX / 2);
-    files_.index().counter(Counter::rebuild).fetch_or(2);
+    files_.set_counter(Counter::rebuild, 2);
     files_.index().ask_for_rebuild();
     EXPECT_TRUE(files_.index().is_after_start());
     ASSERT_TRUE(rebuild().value());

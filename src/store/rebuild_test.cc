@@ -28,7 +28,7 @@ TEST_F(RebuildTest, FindsEverythingAgainThatALostIndexKnew) {
     ASSERT_TRUE(done.ok());
     EXPECT_TRUE(done.value());
     EXPECT_EQ(recovered_, 500u);
-    EXPECT_EQ(files_.index().counter(Counter::rebuild).load(), 0u);
+    EXPECT_EQ(files_.index().rebuild_request(), 0u);
     for (int i = 0; i < 500; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
 }
 
@@ -109,7 +109,7 @@ TEST_F(RebuildTest, OfTwoRecordsTheNewerWinsWhereverItIs) {
 
 // The newer record is lost, and the older one says that it was replaced, perhaps with wrong bits.
 TEST_F(RebuildTest, WhatWasReplacedDoesNotComeBackWhenTheNewerRecordIsLost) {
-    const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+    const std::uint64_t boot = files_.index().boot();
     const auto replaced = [&](const std::string &name, std::uint64_t wrong) {
         const Location old = files_.append(name, "older", 100).location;
         const auto bytes = given_up_bytes(GivenUp::replaced, boot ^ wrong);
@@ -133,7 +133,7 @@ TEST_F(RebuildTest, WhatWasReplacedDoesNotComeBackWhenTheNewerRecordIsLost) {
 
 // The newer record may be lost with the power.
 TEST_F(RebuildTest, AfterASystemStartItDoesUnlessItWasRemoved) {
-    const std::uint64_t earlier = ~files_.index().counter(Counter::boot).load();
+    const std::uint64_t earlier = ~files_.index().boot();
     for (const std::string name : {"replaced", "removed"}) {
         const Location old = files_.append(name, "older", 100).location;
         ASSERT_TRUE(mark_given_up(files_.directory(), {old, 100}, GivenUp::replaced, earlier).ok());
@@ -353,7 +353,7 @@ TEST_F(RebuildTest, AlsoWhenTheTornOneIsPublished) {
     const Location torn = files_.put("key", value);
     const std::vector<std::byte> zeroes(4096);
     files_.overwrite(segment_file_name(torn.segment), torn.offset + 1024, zeroes);
-    const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+    const std::uint64_t boot = files_.index().boot();
     ASSERT_TRUE(mark_given_up(files_.directory(), {older, 1}, GivenUp::replaced, ~boot).ok());
     ASSERT_TRUE(rebuild().ok());
     EXPECT_EQ(files_.get("key"), "whole");
@@ -433,7 +433,7 @@ TEST_F(RebuildTest, AnErrorLeavesTheIndexToBeRebuiltAgain) {
             calls.disarm();
             if (calls.failures() == 0) break;
             if (!done.ok()) {
-                EXPECT_NE(files_.index().counter(Counter::rebuild).load(), 0u) << number;
+                EXPECT_NE(files_.index().rebuild_request(), 0u) << number;
                 EXPECT_TRUE(files_.index().suspicious(1));
                 continue;
             }

@@ -8,10 +8,6 @@
 namespace cairn {
 namespace {
 
-bool was_synced(const Index &index) {
-    return index.counter(Counter::unsynced).load() != 1;
-}
-
 // For a record that its key's slot does not lead to.
 Status finish_move(const Directory &directory, Index &index, RecordReader &reader,
                    const ScannedRecord &original) {
@@ -74,7 +70,7 @@ Status relocate(const Directory &directory, Index &index, Writer &writer, const 
 }
 
 Status sync_copies(const Directory &directory, const Index &index) {
-    return was_synced(index) ? sync_segments(directory) : Status();
+    return index.was_synced() ? sync_segments(directory) : Status();
 }
 
 std::string retired_name(std::uint32_t segment) {
@@ -88,12 +84,12 @@ Result<std::optional<std::string>> retire_segment(const Directory &directory, In
     const std::string discarded = retired_name(segment);
     const Status status = directory.rename(name, discarded);
     if (!status.ok() && status.error() != Error::not_found) return status.error();
-    index.counter(Counter::retired).fetch_add(1);
+    index.count_retired();
     return status.ok() ? std::optional(discarded) : std::nullopt;
 }
 
 Status discard_retired(const Directory &directory, const Index &index, const std::string &name) {
-    if (was_synced(index)) TRY(directory.sync());
+    if (index.was_synced()) TRY(directory.sync());
     return discard_segment(directory, name);
 }
 

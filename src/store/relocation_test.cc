@@ -81,7 +81,7 @@ class RelocationTest : public ::testing::Test {
     }
     // As a put that replaces the entry, and an eviction that then drops the new one.
     void replace_and_drop(std::string_view key, Location location) {
-        const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+        const std::uint64_t boot = files_.index().boot();
         ASSERT_TRUE(mark_given_up(files_.directory(), {location, header_of(location).stamp_ns},
                                   GivenUp::replaced, boot)
                         .ok());
@@ -227,7 +227,7 @@ TEST_F(RelocationTest, ARebuildLeavesOneOfTwoCopies) {
     lose_index_and_search();
     ASSERT_EQ(files_.get("key"), "value");
     const bool original = files_.index().leads_to(files_.index().hash(as_bytes("key")), from);
-    const std::uint64_t boot = files_.index().counter(Counter::boot).load();
+    const std::uint64_t boot = files_.index().boot();
     EXPECT_EQ(header_of(original ? from : copy).given_up_in, 0u);
     EXPECT_TRUE(header_of(original ? copy : from).was_left(boot)) << "until the next start";
 }
@@ -235,7 +235,7 @@ TEST_F(RelocationTest, ARebuildLeavesOneOfTwoCopies) {
 // Else a power loss could bring the name back, with some of the records.
 TEST_F(RelocationTest, ARetiredFileIsCutOnceItsNewNameIsDurable) {
     const Location from = files_.put("key", "value");
-    files_.index().counter(Counter::unsynced).store(0);
+    files_.index().note_sync();
     files_.writer().release_segment();
     const auto name = retire_segment(files_.directory(), files_.index(), from.segment);
     ASSERT_TRUE(name.ok() && name.value());

@@ -363,7 +363,7 @@ TEST_F(RebuildTest, NorWhileTheDeadOneIsBeingEvicted) {
         ++steps;
     }
     ASSERT_TRUE(mark_state(files_.directory(), {dead, stamp}, RecordState::removed).ok());
-    files_.index().counter(Counter::victim).store((std::uint64_t{dead.segment} + 1) | kHasNoWriter);
+    files_.index().name_victim_without_writer(dead.segment);
     ASSERT_TRUE(rebuild.step(UINT64_MAX).value());
     EXPECT_FALSE(files_.get("key"));
 }
@@ -377,7 +377,7 @@ TEST_F(RebuildTest, CountsEachEntryOnce) {
     }
     lose_index();
     ASSERT_TRUE(rebuild().value());
-    EXPECT_EQ(files_.index().counter(Counter::entries).load(), 100u);
+    EXPECT_EQ(files_.index().entries(), 100u);
 }
 
 // A segment with a writer is listed from its first gap again; what was known of a key before still
@@ -401,10 +401,10 @@ TEST_F(RebuildTest, ItStaysDueWhenTheOneBeforeItEnds) {
     for (int i = 0; i < 100; ++i) files_.put(key(i), value(i));
     Index &index = files_.index();
     index.ask_for_rebuild();  // as the one before it did in this index
-    std::uint64_t before = index.counter(Counter::rebuild).load();
+    const std::uint64_t before = index.rebuild_request();
     Rebuild next(files_.directory(), index, files_.reader(), files_.account(), nullptr);
     ASSERT_FALSE(next.step(0).value());
-    EXPECT_FALSE(index.counter(Counter::rebuild).compare_exchange_strong(before, 0));
+    index.take_back(before);
     EXPECT_NE(index.rebuild_due(), RebuildReason::none);
 }
 

@@ -128,21 +128,13 @@ void Store::note_boot(Index &index) {
     const std::uint64_t now = boot_number();
     boot_number_.store(now, std::memory_order_relaxed);
     reader_.set_boot(now);
-    auto boot = index.counter(Counter::boot);
-    std::uint64_t before = boot.load();
-    // A new index knows its boot: 0 means that damage took it.
-    if (before != now && boot.compare_exchange_strong(before, now)) {
-        index.counter(Counter::rebuild).fetch_or(static_cast<std::uint64_t>(RebuildReason::boot));
-    }
+    index.note_boot(now);
     repair_->check_in_background(index);
 }
 
 // Evicts at once when the limit is lower than before. Only then does opening take time.
 void Store::apply_limit(Index &index) {
-    auto limit = index.counter(Counter::limit_bytes);
-    const std::uint64_t before = limit.load();
-    // The first write to a page of a mapped file is slow, so avoid a store that changes nothing.
-    if (before != options_.limit_bytes) limit.store(options_.limit_bytes);
+    const std::uint64_t before = index.note_limit(options_.limit_bytes);
     if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
     while (account_->measure(index).error() == Error::full) {
         const auto progress = evictor_->step(index, UINT64_MAX);
@@ -284,7 +276,7 @@ Status Store::open_index(Create create, bool may_wipe) {
         const MutexLock lock(index_mutex_);
         version_ = identity.value().version;
         Index *const opened = index.get();
-        if (was_wiped) opened->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
+        if (was_wiped) opened->set_cleared_now();
         indexes_.push_back(std::move(index));
         index_.store(opened, std::memory_order_release);
         return {};
@@ -382,7 +374,7 @@ Status Store::replace_index(Create create) {
     reader_.segments().forget_deleted();
     if (before.access() == Access::read_only) return {};
     // Tell other processes that have it open to look whether it was deleted.
-    before.counter(Counter::retired).fetch_add(1);
+    before.count_retired();
     // One that was only renamed may come back. It must not lead to what is older by then.
     const auto info = before.file().info();
     const bool may_come_back = info.ok() && info->links != 0 && is_directory_there;
@@ -437,7 +429,7 @@ Result<Index *> Store::writable_index() {
 // Reports.
 
 std::uint64_t Store::limit_bytes() const {
-    const std::uint64_t stored_limit = index().counter(Counter::limit_bytes).load();
+    const std::uint64_t stored_limit = index().limit_bytes();
     return access_ == Access::read_only && stored_limit != 0 ? stored_limit : options_.limit_bytes;
 }
 

@@ -119,12 +119,12 @@ class Store {
     // Returns how many. After an error some of them may still be there.
     Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
     // Changes whenever a process has cleared something.
-    std::uint64_t clears() const;
+    std::uint64_t clears() const { return index().clears(); }
     // What became of the entry of a key that is not there, as far as that is remembered. A cache
     // behind lent files remembers nothing.
     std::optional<Ghost> ghost_of(Bytes key);
     // When a process last cleared something, in seconds since 1970; 0: none has, or damage says so.
-    std::uint64_t cleared_at_s() const;
+    std::uint64_t cleared_at_s() const { return index().cleared_at_s(); }
     Status sync();
     // Compresses the segments that are worth it and have no writer. Errors as Compactor::run().
     Status compress();

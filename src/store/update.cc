@@ -86,12 +86,9 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
                                                  const PutOptions &options,
                                                  std::vector<RecordId> &left_behind) {
     // The next process that opens the cache compares its limit with that of the last writer.
-    auto limit = index.counter(Counter::limit_bytes);
-    if (limit.load(std::memory_order_relaxed) != options_.limit_bytes) {
-        limit.store(options_.limit_bytes, std::memory_order_relaxed);
-    }
+    index.note_limit(options_.limit_bytes, std::memory_order_relaxed);
     const bool may_not_grow = options_.refuse_when_full && options_.limit_entries != 0 &&
-                              index.counter(Counter::entries).load() >= options_.limit_entries;
+                              index.entries() >= options_.limit_entries;
     if (options.if_absent || may_not_grow) {
         TRY_ASSIGN(const bool there, contains(key));
         if (there && options.if_absent) {
@@ -178,7 +175,7 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
                             boot_number_.load(std::memory_order_relaxed));
     }
     if (published.outcome == Published::Outcome::added) {
-        index.counter(Counter::entries).fetch_add(1, std::memory_order_relaxed);
+        index.count_entry(std::memory_order_relaxed);
     }
     if (Writer::was_deleted(record)) {
         Evictor::drop(index, hash, record.location);
@@ -336,24 +333,23 @@ Status Store::compress() {
     }
 }
 
-// Processes that died leave Counter::entries a little off, and damage leaves it at anything. So
+// Processes that died leave Index::entries() a little off, and damage leaves it at anything. So
 // count before a decision depends on it.
 std::uint64_t Store::recount(Index &index) {
     const std::uint64_t counted = index.count_entries();
-    index.counter(Counter::entries).store(counted);
+    index.set_entries(counted);
     return counted;
 }
 
 void Store::enforce_entry_limit(Index &index, Location spare) {
     if (options_.limit_entries == 0 || options_.refuse_when_full) return;
-    auto entries = index.counter(Counter::entries);
-    std::uint64_t now = entries.load(std::memory_order_relaxed);
+    std::uint64_t now = index.entries(std::memory_order_relaxed);
     if (now <= options_.limit_entries) return;
     const bool unlikely = now > options_.limit_entries + kExcessMax;
     if (!entries_counted_.exchange(true) || unlikely) now = recount(index);
     flush_hits();
     std::uint64_t start = start_for(spare);
-    for (; now > options_.limit_entries; now = entries.load(std::memory_order_relaxed)) {
+    for (; now > options_.limit_entries; now = index.entries(std::memory_order_relaxed)) {
         if (!evictor_->drop_one_entry(index, spare, start)) return;
         start += kSampleStep;
     }
@@ -388,8 +384,7 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (!found) return marked;
         // Mark first. If that fails, the entry stays, as it could come back later.
-        TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns},
-                         index.counter(Counter::boot).load()));
+        TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns}, index.boot()));
         if (index.drop(found->place, found->slot)) return true;
         // A hit, a put or a copy has changed the slot: look again.
     }
@@ -403,7 +398,7 @@ Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
     header.state = RecordState::removed;
     header.removal = true;
     header.replaces = true;
-    header.given_up_in = index.counter(Counter::boot).load();
+    header.given_up_in = index.boot();
     header.key_hash = hash;
     header.key_size = static_cast<std::uint32_t>(key.size());
     header.stamp_ns = index.next_stamp();
@@ -420,12 +415,12 @@ Status Store::clear() {
     // index in place. Waits for such a process, but not for one that was stopped meanwhile.
     const auto lock = lock_eviction(directory_, kClearPatienceUs);
     TRY_ASSIGN(Index * index, writable_index());
-    index->counter(Counter::victim).store(0);
+    index->forget_victim();
     TRY(remove_segments());
     index->clear();
-    index->counter(Counter::rebuild).store(static_cast<std::uint64_t>(RebuildReason::none));
-    index->counter(Counter::retired).fetch_add(1);
-    index->counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
+    index->take_back_all();
+    index->count_retired();
+    index->set_cleared_now();
     note_clear(*index);
     memory_.clear();
     reader_.segments().forget_deleted();
@@ -448,9 +443,7 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
         if (was_there.ok() && was_there.value()) ++removed;
         if (!was_there.ok() && first.ok()) first = was_there.error();
     }
-    if (!keys.empty()) {
-        index().counter(Counter::cleared_at).store(wall_clock_ns() / 1'000'000'000);
-    }
+    if (!keys.empty()) index().set_cleared_now();
     // Counted last: a process that sees the new count finds no removed entry on disk. Counted even
     // if nothing was removed, as other processes may have copies in memory.
     note_clear(index());
@@ -461,18 +454,14 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
 // What was evicted before is of no interest any more.
 void Store::note_clear(Index &index) {
     ghosts_.forget_all(index);
-    index.counter(Counter::clears).fetch_add(1);
-}
-
-std::uint64_t Store::clears() const {
-    return index().counter(Counter::clears).load(std::memory_order_acquire);
+    index.count_clear();
 }
 
 // Segments first: an index that is durable must not lead to records that are not.
 Status Store::sync() {
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
         TRY_ASSIGN(Index * index, writable_index());
-        index->counter(Counter::unsynced).store(0);
+        index->note_sync();
         TRY(sync_segments(directory_));
         TRY(index->sync());
         TRY(directory_.sync());

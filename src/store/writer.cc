@@ -276,10 +276,8 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
     }
     if (use.bytes + blocks > account_.allowed_bytes(purpose)) return Error::full;
 
-    auto hint = index.counter(Counter::segment_hint);
     for (unsigned attempts = 0; attempts <= kSegmentIdMax; ++attempts) {
-        const auto number =
-            static_cast<std::uint32_t>(hint.fetch_add(1) % (kSegmentIdMax + std::uint64_t{1}));
+        const std::uint32_t number = index.next_segment_number();
         auto lock = SegmentLock::of_number(directory_, number);
         if (lock.error() == Error::busy) continue;
         if (!lock.ok()) return lock.error();

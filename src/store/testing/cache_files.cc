@@ -97,7 +97,7 @@ Location CacheFiles::put(std::string_view key, std::string_view value) {
         if (published.ok() && published->outcome == Published::Outcome::replaced) {
             const PublishedSlot &older = published->other;
             (void)mark_given_up(directory_, {older.slot.location(), older.stamp_ns},
-                                GivenUp::replaced, index_->counter(Counter::boot).load());
+                                GivenUp::replaced, index_->boot());
         }
         if (published.ok()) return record.location;
         if (published.error() != Error::full || !account_->grow_index(*index_, hash).ok())
@@ -143,6 +143,12 @@ void CacheFiles::overwrite(const std::string &name, std::uint64_t offset, Bytes 
     const File file = must(directory_.open_file(name, Access::read_write));
     const Bytes pieces[] = {bytes};
     if (!file.write_at(offset, pieces).ok()) std::abort();
+}
+
+void CacheFiles::set_counter(Counter counter, std::uint64_t word) const {
+    std::byte bytes[8];
+    put_le(bytes, 0, word);
+    overwrite(kIndexFileName, counter_offset(counter), bytes);
 }
 
 }  // namespace cairn::testing

@@ -58,6 +58,8 @@ class CacheFiles {
     std::vector<std::string> keys_of_one_bucket(std::size_t count) const;
     // Changes a file in place.
     void overwrite(const std::string &name, std::uint64_t offset, Bytes bytes) const;
+    // Of the index that has the name, as damage may.
+    void set_counter(Counter counter, std::uint64_t word) const;
 
   private:
     Scratch scratch_{Scratch::Place::memory};

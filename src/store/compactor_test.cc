@@ -59,8 +59,8 @@ class CompactorTest : public ::testing::Test {
     // The generation that is found; -1: none.
     int get(int number) {
         const auto blob = store_->get(as_bytes(key_of(number)));
-        if (!blob.ok() || !blob.value()) return -1;
-        const Bytes value = blob.value()->value();
+        if (!blob) return -1;
+        const Bytes value = blob->value();
         for (const int generation : {0, 1, 2}) {
             if (same_bytes(value, as_bytes(value_of(number, generation)))) return generation;
         }
@@ -129,14 +129,13 @@ TEST_F(CompactorTest, EveryKindOfLookUpGivesTheWholeValue) {
     const MutableBytes target(reinterpret_cast<std::byte *>(buffer.data()), buffer.size());
     for (const std::size_t capacity : {std::size_t{0}, value.size() - 1, value.size()}) {
         const auto size = store_->get_into(as_bytes(key_of(1)), target.first(capacity));
-        ASSERT_TRUE(size.ok());
-        EXPECT_EQ(size.value(), value.size()) << capacity;
+        EXPECT_EQ(size, value.size()) << capacity;
     }
     EXPECT_EQ(buffer, value);
     const auto view = store_->get(as_bytes(key_of(1)));
-    ASSERT_TRUE(view.ok() && view.value());
-    EXPECT_TRUE(same_bytes(view.value()->value(), as_bytes(value)));
-    EXPECT_TRUE(store_->contains(as_bytes(key_of(1))).value());
+    ASSERT_TRUE(view);
+    EXPECT_TRUE(same_bytes(view->value(), as_bytes(value)));
+    EXPECT_TRUE(store_->contains(as_bytes(key_of(1))));
 }
 
 TEST_F(CompactorTest, WhatIsCompressedIsNotDoneAgain) {
@@ -187,8 +186,8 @@ TEST_F(CompactorTest, SmallAndRandomValuesStayAsTheyAre) {
     EXPECT_EQ(now.entries, 3u);
     EXPECT_EQ(now.stored, now.values);
     const auto found = store_->get(as_bytes("noise"));
-    ASSERT_TRUE(found.ok() && found.value());
-    EXPECT_TRUE(same_bytes(found.value()->value(), as_bytes(noise)));
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(same_bytes(found->value(), as_bytes(noise)));
 }
 
 TEST_F(CompactorTest, FinishedSegmentsAreCompressedInTheBackground) {
@@ -263,7 +262,7 @@ TEST_F(CompactorTest, EntriesInLevelsThatACounterDoesNotTellOfStay) {
     (void)store_->compress();
     open();
     for (int i = 1; i < 12'000; ++i) {
-        ASSERT_TRUE(store_->contains(as_bytes(key_of(i))).value()) << i;
+        ASSERT_TRUE(store_->contains(as_bytes(key_of(i)))) << i;
     }
 }
 

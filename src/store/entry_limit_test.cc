@@ -50,7 +50,7 @@ class EntryLimitTest : public ::testing::Test {
     // By the handle that stores last: it notes its hits before it evicts.
     void hit(char name, int times = 1) {
         for (int i = 0; i < times; ++i) {
-            ASSERT_TRUE(high_->get(as_bytes(std::string(1, name))).value());
+            ASSERT_TRUE(high_->get(as_bytes(std::string(1, name))));
         }
     }
     // Stores through `high`, and gives the names that are left.

@@ -32,7 +32,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     }
     if (!index.is_named(directory_)) return Progress::busy;  // slots move in another one now
     // Puts leave the room for it, and the first copies take that.
-    if (ghosts_.prepare(index, account_).error() == Error::busy) return Progress::busy;
+    if (!ghosts_.prepare(index, account_)) return Progress::busy;
     // If the victim is only named, the process that named it died before it looked for a writer.
     auto named = index.victim_without_writer();
     if (!named) {
@@ -63,8 +63,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     for (std::uint64_t done = 0; !plan_.empty() && done < budget_bytes; plan_.pop_back()) {
         const Planned &entry = plan_.back();
         if (entry.keep) {
-            // Others take space, or have deleted the copy: the entry stays where it is.
-            if (copy(index, entry).error() == Error::busy) return Progress::busy;
+            if (!copy(index, entry)) return Progress::busy;
         } else {
             evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
         }
@@ -142,22 +141,23 @@ Status Evictor::plan_more(Index &index) {
     return {};
 }
 
-// Evicts the entry if it cannot be copied. busy: nothing was done.
-Status Evictor::copy(Index &index, const Planned &entry) {
+// Evicts the entry if it cannot be copied. False: others take space, or have deleted the copy, and it
+// stays where it is.
+bool Evictor::copy(Index &index, const Planned &entry) {
     const ReadRecord record =
         reader_.read_any(index.identity().cache_id, entry.location, RecordReader::Form::stored);
     if (record.outcome != ReadOutcome::found) {
         evict(index, entry.key_hash, entry.location, Ghost::Kind::damaged);
-        return {};
+        return true;
     }
     RecordHeader header = record.header;
     header.copied = true;
     const Status moved = relocate(directory_, index, writer_,
                                   {entry.location, header, record.blob->key(), record.blob->value(),
                                    Account::Purpose::copy, hits_after_copy});
-    if (!moved.ok() && moved.error() != Error::busy)
-        evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
-    return moved;
+    if (moved.error() == Error::busy) return false;
+    if (!moved.ok()) evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
+    return true;
 }
 
 // Its ghost comes first: a process that dies in between leaves an entry with a ghost, and nobody
@@ -195,7 +195,7 @@ void Evictor::discard(const Index &index, const std::string &name, bool wait) {
 
 bool Evictor::drop_one_entry(Index &index, Location spare, std::uint64_t start) {
     // There may be an entry too many for a moment, but none is forgotten.
-    if (ghosts_.prepare(index, account_).error() == Error::busy) return false;
+    if (!ghosts_.prepare(index, account_)) return false;
     std::vector<Index::PlacedSlot> seen;
     const auto take = [&](Index::Place place, Slot slot) {
         if (slot.location() == spare) return false;

@@ -91,7 +91,7 @@ class Evictor {
     Result<std::uint64_t> readable_bytes(std::uint32_t segment);
     static void drop_all(Index &index, std::uint32_t segment);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
-    Status copy(Index &index, const Planned &entry);
+    bool copy(Index &index, const Planned &entry);
     void evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind);
     Status retire(Index &index, std::uint32_t segment, bool wait) REQUIRES_LOCK(mutex_);
 

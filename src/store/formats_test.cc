@@ -57,8 +57,8 @@ class FormatsTest : public ::testing::Test {
     }
     static std::string get(Store &store, const std::string &key) {
         const auto blob = store.get(as_bytes(key));
-        if (!blob.ok() || !blob.value()) return "(none)";
-        const Bytes value = blob.value()->value();
+        if (!blob) return "(none)";
+        const Bytes value = blob->value();
         return {reinterpret_cast<const char *>(value.data()), value.size()};
     }
 

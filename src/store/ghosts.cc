@@ -210,25 +210,24 @@ bool Ghosts::Opened::is_in_place() const {
     return now.ok() && now->inode == info.inode && now->device == info.device && now->links != 0;
 }
 
-Status Ghosts::prepare(Index &index, Account &account) {
+bool Ghosts::prepare(Index &index, Account &account) {
     const Opened *opened = look(index);
     if (opened != nullptr && !opened->is_in_place()) {
         reopen();
         opened = look(index);
     }
-    if (opened != nullptr) return {};
-    if (coarse_monotonic_ns() < make_again_ns_.load(std::memory_order_relaxed)) {
-        return Error::no_space;
-    }
+    if (opened != nullptr) return true;
+    if (coarse_monotonic_ns() < make_again_ns_.load(std::memory_order_relaxed)) return true;
     const Status made = guarded([&] { return make(index, account); });
-    if (!made.ok() && made.error() != Error::busy) {
+    if (made.error() == Error::busy) return false;
+    if (!made.ok()) {
         make_again_ns_.store(coarse_monotonic_ns() + kMakeAgainNs, std::memory_order_relaxed);
     }
-    return made;
+    return true;
 }
 
 const Ghosts::Opened *Ghosts::writable(Index &index, Account &account) {
-    if (!prepare(index, account).ok()) return nullptr;
+    if (!prepare(index, account)) return nullptr;
     const Opened *const opened = look(index);
     return opened != nullptr && opened->access == Access::read_write ? opened : nullptr;
 }

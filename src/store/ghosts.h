@@ -56,9 +56,9 @@ class Ghosts {
     Ghosts &operator=(const Ghosts &) = delete;
 
     // Makes the file where it is missing, or of another cache. Who evicts calls this before it
-    // copies anything: then there is room, see docs/formats/ghosts.md. busy: another thread or
-    // process is taking disk space; else nothing is remembered for now.
-    Status prepare(Index &index, Account &account);
+    // copies anything: then there is room, see docs/formats/ghosts.md. False: try again, as another
+    // thread or process is taking disk space. After another failure nothing is remembered for now.
+    bool prepare(Index &index, Account &account);
     // Remembers it, and prepares that.
     void note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind);
     // What is remembered. Makes no file.

@@ -138,7 +138,7 @@ void Store::note_read(std::uint64_t bytes) {
     notice_deletion_now_and_then();
 }
 
-Result<BlobRef> Store::get(Bytes key) {
+BlobRef Store::get(Bytes key) {
     BlobRef blob;
     const auto read = [&](Index &index, std::uint64_t hash, Slot slot) {
         const std::uint64_t place = place_number(slot.location());
@@ -153,10 +153,10 @@ Result<BlobRef> Store::get(Bytes key) {
     };
     if (look_up(key, read)) return blob;
     note_miss();
-    return BlobRef();
+    return {};
 }
 
-Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buffer) {
+std::optional<std::uint64_t> Store::get_into(Bytes key, MutableBytes buffer) {
     std::uint64_t value_size = 0;
     const auto read = [&](Index &index, std::uint64_t hash, Slot slot) {
         const std::uint64_t place = place_number(slot.location());
@@ -179,12 +179,12 @@ Result<std::optional<std::uint64_t>> Store::get_into(Bytes key, MutableBytes buf
         if (blob) memory_.keep(hash, place, blob);
         return ReadOutcome::found;
     };
-    if (look_up(key, read)) return std::optional(value_size);
+    if (look_up(key, read)) return value_size;
     note_miss();
-    return std::optional<std::uint64_t>();
+    return std::nullopt;
 }
 
-Result<bool> Store::contains(Bytes key) {
+bool Store::contains(Bytes key) {
     return look_up(key, [&](Index &index, std::uint64_t, Slot slot) {
         return reader_.read_key(index.identity().cache_id, slot, key).outcome;
     });

@@ -43,8 +43,8 @@ class LostIndexTest : public ::testing::Test {
     }
     static std::string get(Store &store, const std::string &key) {
         const auto blob = store.get(as_bytes(key));
-        if (!blob.ok() || !blob.value()) return "(miss)";
-        const Bytes value = blob.value()->value();
+        if (!blob) return "(miss)";
+        const Bytes value = blob->value();
         return {reinterpret_cast<const char *>(value.data()), value.size()};
     }
     Directory directory() const {

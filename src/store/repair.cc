@@ -20,11 +20,11 @@ constexpr unsigned kPauseUs = 2'500;
 
 }  // namespace
 
-Result<bool> Repair::step(Index &index, std::uint64_t duration_ns) {
+Repair::Progress Repair::step(Index &index, std::uint64_t duration_ns) {
     if (rebuild_ == nullptr || &rebuild_->index() != &index || !rebuild_->is_ours()) {
-        if (monotonic_ns() < not_before_ns_) return Error::busy;
+        if (monotonic_ns() < not_before_ns_) return Progress::failed;
         rebuild_.reset(new (std::nothrow) Rebuild(directory_, index, reader_, account_, evictor_));
-        if (rebuild_ == nullptr) return Error::no_memory;
+        if (rebuild_ == nullptr) return Progress::failed;
         log_.write(Severity::info, "cache %s: rebuilding the index from the segments",
                    cache_name_.c_str());
     }
@@ -32,7 +32,7 @@ Result<bool> Repair::step(Index &index, std::uint64_t duration_ns) {
         [&]() REQUIRES_LOCK(mutex_) { return rebuild_->step(monotonic_ns() + duration_ns); });
     bytes_total_.store(rebuild_->bytes_total(), std::memory_order_relaxed);
     bytes_left_.store(rebuild_->bytes_left(), std::memory_order_relaxed);
-    if (step.ok() && !step.value()) return step;
+    if (step.ok() && !step.value()) return Progress::unfinished;
     bytes_left_.store(0, std::memory_order_relaxed);
     if (step.ok()) {
         log_.write(Severity::info, "cache %s: %llu entries found again", cache_name_.c_str(),
@@ -43,7 +43,7 @@ Result<bool> Repair::step(Index &index, std::uint64_t duration_ns) {
         not_before_ns_ = monotonic_ns() + kRetryAfterNs;
     }
     rebuild_.reset();
-    return step;
+    return step.ok() ? Progress::done : Progress::failed;
 }
 
 bool Repair::rebuild(Index &index) {
@@ -51,7 +51,7 @@ bool Repair::rebuild(Index &index) {
     do {
         if (mutex_.try_lock()) {
             const AdoptedLock lock(mutex_);
-            return step(index, kRebuildNs).ok();
+            return step(index, kRebuildNs) != Progress::failed;
         }
     } while (backoff.pause());
     return false;
@@ -74,8 +74,7 @@ void Repair::run_background() {
         const AdoptedLock lock(mutex_);
         if (background_index_->rebuild_due() == RebuildReason::none) return;
         // A rebuild looks at the clock every 16 records, so a duration of 0 is a slice of 16.
-        const auto done = step(*background_index_, 0);
-        if (!done.ok() || done.value()) return;
+        if (step(*background_index_, 0) != Progress::unfinished) return;
     } while (worker_.wait_until(Deadline::in_us(kPauseUs)));
 }
 

@@ -52,8 +52,8 @@ class Repair {
     std::uint64_t bytes_left() const { return bytes_left_.load(std::memory_order_relaxed); }
 
   private:
-    // Whether the rebuild is done.
-    Result<bool> step(Index &index, std::uint64_t duration_ns) REQUIRES_LOCK(mutex_);
+    enum class Progress { unfinished, done, failed };
+    Progress step(Index &index, std::uint64_t duration_ns) REQUIRES_LOCK(mutex_);
     void run_background();
 
     const Directory &directory_;

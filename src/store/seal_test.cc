@@ -71,8 +71,8 @@ class SealTest : public ::testing::Test {
     }
     static std::string get(Store &store, const std::string &key) {
         const auto blob = store.get(as_bytes(key));
-        if (!blob.ok() || !blob.value()) return "(miss)";
-        const Bytes value = blob.value()->value();
+        if (!blob) return "(miss)";
+        const Bytes value = blob->value();
         return {reinterpret_cast<const char *>(value.data()), value.size()};
     }
     // The index that has the name now, as another process has it.

@@ -94,11 +94,11 @@ class Store {
     Store &operator=(const Store &) = delete;
 
     // The value; null: a miss.
-    Result<BlobRef> get(Bytes key);
+    BlobRef get(Bytes key);
     // The size of the value, which is in the buffer if it fits; nullopt: a miss. May overwrite the
     // whole buffer.
-    Result<std::optional<std::uint64_t>> get_into(Bytes key, MutableBytes buffer);
-    Result<bool> contains(Bytes key);
+    std::optional<std::uint64_t> get_into(Bytes key, MutableBytes buffer);
+    bool contains(Bytes key);
 
     // For reading ahead: as get() for what is on disk, but counts and notes no hit, keeps nothing
     // in memory, and does not rebuild the index when it meets damage.

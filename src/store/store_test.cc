@@ -54,8 +54,8 @@ class StoreTest : public ::testing::Test {
     }
     std::optional<std::string> get(const std::string &key) {
         const auto blob = store_->get(as_bytes(key));
-        if (!blob.ok() || !blob.value()) return std::nullopt;
-        const Bytes value = blob.value()->value();
+        if (!blob) return std::nullopt;
+        const Bytes value = blob->value();
         return std::string(reinterpret_cast<const char *>(value.data()), value.size());
     }
     void wait_until_searched() {
@@ -82,8 +82,8 @@ TEST_F(StoreTest, FindsWhatWasStoredNowAndAfterOpeningAgain) {
     EXPECT_EQ(get("another"), std::nullopt);
     open();
     EXPECT_EQ(get("key"), "value");
-    EXPECT_TRUE(store_->contains(as_bytes("key")).value());
-    EXPECT_FALSE(store_->contains(as_bytes("another")).value());
+    EXPECT_TRUE(store_->contains(as_bytes("key")));
+    EXPECT_FALSE(store_->contains(as_bytes("another")));
 }
 
 TEST_F(StoreTest, TheTextForPeopleIsWrittenOnce) {
@@ -137,12 +137,12 @@ TEST_F(StoreTest, AReplacedValueIsNotServedFromMemory) {
 TEST_F(StoreTest, ReadsIntoABufferThatIsLargeEnough) {
     put("key", "12345");
     std::byte buffer[8] = {};
-    EXPECT_EQ(store_->get_into(as_bytes("key"), buffer).value(), 5u);
+    EXPECT_EQ(store_->get_into(as_bytes("key"), buffer), 5u);
     EXPECT_EQ(buffer[4], std::byte{'5'});
-    EXPECT_EQ(store_->get_into(as_bytes("key"), MutableBytes(buffer).first(4)).value(), 5u)
+    EXPECT_EQ(store_->get_into(as_bytes("key"), MutableBytes(buffer).first(4)), 5u)
         << "it says how large it would have to be";
-    EXPECT_EQ(store_->get_into(as_bytes("key"), {}).value(), 5u);
-    EXPECT_EQ(store_->get_into(as_bytes("none"), buffer).value(), std::nullopt);
+    EXPECT_EQ(store_->get_into(as_bytes("key"), {}), 5u);
+    EXPECT_EQ(store_->get_into(as_bytes("none"), buffer), std::nullopt);
 }
 
 TEST_F(StoreTest, RemovesAndClears) {
@@ -326,7 +326,7 @@ TEST_F(StoreTest, HandlesOfOneCacheSeeEachOther) {
     put("mine", "1");
     ASSERT_TRUE(other->put(as_bytes("theirs"), as_bytes("2"), {}).ok());
     EXPECT_EQ(get("theirs"), "2");
-    EXPECT_TRUE(other->contains(as_bytes("mine")).value());
+    EXPECT_TRUE(other->contains(as_bytes("mine")));
     ASSERT_TRUE(other->remove(as_bytes("mine")).value());
     EXPECT_EQ(get("mine"), std::nullopt);
 }

@@ -90,7 +90,7 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     const bool may_not_grow = options_.refuse_when_full && options_.limit_entries != 0 &&
                               index.entries() >= options_.limit_entries;
     if (options.if_absent || may_not_grow) {
-        TRY_ASSIGN(const bool there, contains(key));
+        const bool there = contains(key);
         if (there && options.if_absent) {
             // What is there may have been published behind a seal.
             TRY_ASSIGN(const bool overtaken, index.is_sealed() ? is_overtaken(index) : false);
@@ -120,11 +120,11 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     if (!*published) left_behind.push_back({record->location, header.stamp_ns});
     if (*published != PutOutcome::stored) return published;
     // The entry is stored, even if what follows fails.
-    (void)guarded([&]() -> Status {
+    const auto follow_up = [&] {
         evict_some(index, header.record_size());
         if (options_.compress) compress_finished_segments(index);
-        return {};
-    });
+    };
+    guarded(follow_up, [] {});
     return published;
 }
 
@@ -184,10 +184,7 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
     }
     if (published.outcome == Published::Outcome::added) {
         // The entry is stored even if there is no memory to evict another one.
-        (void)guarded([&]() -> Status {
-            enforce_entry_limit(index, record.location);
-            return {};
-        });
+        guarded([&] { enforce_entry_limit(index, record.location); }, [] {});
     }
     return std::optional(PutOutcome::stored);
 }
@@ -320,15 +317,16 @@ Status Store::compress() {
     note_boot(*index);
     writer_->release_segment();
     const Deadline deadline = Deadline::in_ms(kHiddenMs);
-    for (Status status = Error::busy;;) {
+    for (bool met_damage = false;;) {  // that is not known yet
         TRY_ASSIGN(index, writable_index());
-        // corrupt: it met damage that is not known yet
-        const bool is_hidden =
-            index->rebuild_due() != RebuildReason::none || status.error() == Error::corrupt;
-        if (is_hidden && !repair_->rebuild(*index)) sleep_us(kHiddenPauseUs);
-        if (is_hidden) status = Error::busy;
-        if (!is_hidden) status = compactor_->run(*index);
-        if (!is_hidden && status.error() != Error::corrupt) return status;
+        if (met_damage || index->rebuild_due() != RebuildReason::none) {
+            if (!repair_->rebuild(*index)) sleep_us(kHiddenPauseUs);
+            met_damage = false;
+        } else {
+            const Status status = compactor_->run(*index);
+            met_damage = status.error() == Error::corrupt;
+            if (!met_damage) return status;
+        }
         if (deadline.has_passed()) return Error::busy;
     }
 }

@@ -2,7 +2,7 @@
 #include "store/rebuild.h"
 
 #include <algorithm>
-#include <optional>
+#include <unordered_map>
 
 #include "base/guarded.h"
 #include "os/deadline.h"
@@ -26,17 +26,9 @@ Result<bool> Rebuild::step(std::uint64_t deadline_ns) {
     if (!old_.is_named(directory_)) return true;
     if (!made_) TRY(begin());
     if (old_.rebuild_due() == RebuildReason::none) return true;
-    for (unsigned count = 0; !segments_.empty(); ++count) {
-        if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
-        TRY(list_record());
-    }
-    if (!found_.empty()) {
-        note_stamps();
-        listed_ = std::move(found_);
-        std::sort(listed_.begin(), listed_.end());
-        found_.clear();
-    }
-    for (unsigned count = 0; settled_ != listed_.size(); ++count) {
+    TRY_ASSIGN(const bool is_listed, listing_.list_all(deadline_ns));
+    if (!is_listed) return false;
+    for (unsigned count = 0; settled_ != listing_.first().size(); ++count) {
         if (count % 16 == 15 && monotonic_ns() > deadline_ns) return false;
         TRY(settle_key());
     }
@@ -58,139 +50,14 @@ Status Rebuild::begin() {
     newest_first_ = old_.is_after_start();
     made_->index->ask_for_rebuild();
     due_ = made_->index->rebuild_request();
-    segments_ = std::move(use.segments);
-    for (const SegmentFile &file : segments_) bytes_total_ += file.size_bytes;
-    bytes_left_ = bytes_total_;
+    listing_.begin(std::move(use.segments), *made_->index);
     return {};
-}
-
-// Lists the next record.
-Status Rebuild::list_record() {
-    const std::uint32_t segment = segments_.back().segment;
-    const std::uint64_t before = scan_ ? scan_->offset() : 0;
-    if (!scan_) TRY(begin_segment(segment, kSegmentHeaderSize));
-    TRY_ASSIGN(const auto record, scan_->next(reader_));
-    bytes_left_ -= std::min(bytes_left_, scan_->offset() - before);
-    if (record) {
-        add(*record);
-        return {};
-    }
-    listed_to_.push_back(end_segment());
-    segments_.pop_back();
-    scan_.reset();
-    return {};
-}
-
-Status Rebuild::begin_segment(std::uint32_t segment, std::uint64_t from) {
-    // The size before the writer: if there is none then, all up to that size is written, and a writer
-    // that takes over later writes behind it.
-    const auto info = directory_.info(segment_file_name(segment));
-    if (!info.ok() && info.error() != Error::not_found) return info.error();
-    scanned_size_ = info.ok() ? info->size_bytes : 0;
-    scanned_is_final_ = has_no_writer(directory_, segment);
-    // A segment that may not be read does not keep us from the others.
-    const bool is_denied = reader_.segments().open(segment).error() == Error::denied;
-    if (is_denied && !reader_.segments().is_unreadable(segment)) return Error::denied;
-    if (is_denied) scanned_size_ = 0;
-    scan_.emplace(old_.identity(), segment, scanned_size_, from);
-    return {};
-}
-
-// In a segment with a writer, a record that is being written may lie before finished ones.
-Rebuild::ListedTo Rebuild::end_segment() {
-    if (!scanned_is_final_) written_.insert(scan_->segment());
-    const std::uint64_t end = align_up(scanned_size_, kRecordAlignment);
-    return {scan_->segment(), scanned_is_final_ ? end : scan_->first_gap()};
-}
-
-// What the process knows, as damage to the index may just have changed what that says.
-std::uint64_t Rebuild::boot() const {
-    const std::uint64_t known = reader_.boot();
-    return known != 0 ? known : old_.boot(std::memory_order_relaxed);
-}
-
-Rebuild::Fate Rebuild::fate_of(const RecordHeader &header) const {
-    const std::uint64_t boot = this->boot();
-    if (header.state == RecordState::unused) return Fate::ignored;
-    // Also a copy that is unmoved: it was found by its slot.
-    if (header.state == RecordState::removed || header.was_replaced(boot)) return Fate::dead;
-    if (header.was_left(boot)) return Fate::ignored;
-    return header.unmoved ? Fate::unmoved : Fate::live;
-}
-
-void Rebuild::add(const ScannedRecord &record) {
-    const RecordHeader &header = record.header;
-    const Fate fate = fate_of(header);
-    if (fate == Fate::ignored) return;
-    const auto place = static_cast<std::uint32_t>(record.location.offset / kRecordAlignment);
-    const std::uint32_t flags = (fate == Fate::dead ? kDead : 0) |
-                                (header.state == RecordState::removed ? kRemoved : 0) |
-                                (header.removal ? kRemoval : 0);
-    found_.push_back({header.key_hash, header.stamp_ns, record.location.segment, place | flags});
-    // The slot of its entry may be about to move to it.
-    if (fate == Fate::unmoved) undecided_.push_back(header.key_hash);
-}
-
-// Later stamps must be greater, even if the counter was lost.
-void Rebuild::note_stamps() {
-    for (const Listed &listed : found_) {
-        old_.raise_stamp(listed.stamp_ns);
-        made_->index->raise_stamp(listed.stamp_ns);
-    }
-}
-
-// Lists what was written since the last listing, or has died. A segment with a writer is listed
-// from its first gap again.
-Status Rebuild::list_newer() {
-    TRY_ASSIGN(const DiskUse use, measure_disk_use(directory_));
-    for (const SegmentFile &file : use.segments) TRY(list_tail(file.segment, file.size_bytes));
-    note_stamps();
-    const auto known_end = static_cast<std::ptrdiff_t>(newer_.size());
-    for (const Listed &listed : found_) {
-        const bool is_known =
-            std::binary_search(listed_.begin(), listed_.end(), listed) ||
-            std::binary_search(newer_.begin(), newer_.begin() + known_end, listed);
-        if (is_known) continue;
-        newer_.push_back(listed);
-        undecided_.push_back(listed.key_hash);
-    }
-    std::sort(newer_.begin(), newer_.end());
-    found_.clear();
-    return {};
-}
-
-Status Rebuild::list_tail(std::uint32_t segment, std::uint64_t size_bytes) {
-    auto known = std::ranges::find(listed_to_, segment, &ListedTo::segment);
-    if (known == listed_to_.end()) {
-        known = listed_to_.insert(known, ListedTo{segment, kSegmentHeaderSize});
-    }
-    if (known->offset >= size_bytes) return {};
-    TRY(begin_segment(segment, known->offset));
-    for (;;) {
-        TRY_ASSIGN(const auto record, scan_->next(reader_));
-        if (!record) break;
-        add(*record);
-    }
-    *known = end_segment();
-    scan_.reset();
-    return {};
-}
-
-// Collects all records of one key. One that has died since it was listed may be there twice.
-void Rebuild::take_key(std::uint64_t hash) {
-    key_.clear();
-    for (const std::vector<Listed> *list : {&listed_, &newer_}) {
-        const auto begin = std::ranges::lower_bound(*list, hash, {}, &Listed::key_hash);
-        const auto end = std::ranges::upper_bound(*list, hash, {}, &Listed::key_hash);
-        key_.insert(key_.end(), begin, end);
-    }
-    std::sort(key_.rbegin(), key_.rend());
 }
 
 // Nobody else knows the new index yet.
 Status Rebuild::settle_key() {
-    const std::uint64_t hash = listed_[settled_].key_hash;
-    take_key(hash);
+    const std::uint64_t hash = listing_.first()[settled_].key_hash;
+    listing_.collect(hash, key_);
     settled_ += key_.size();
     TRY_ASSIGN(const auto choice, choose());
     if (!choice) return {};
@@ -241,7 +108,7 @@ Result<std::optional<Rebuild::Choice>> Rebuild::choose() {
 
 // A copy or the original of a record, if that is dead. It may have died since it was listed, and
 // its slot with it.
-Result<std::optional<Rebuild::Listed>> Rebuild::dead_copy_of(const Listed &listed) {
+Result<std::optional<Listed>> Rebuild::dead_copy_of(const Listed &listed) {
     for (const Listed &other : key_) {
         if (other.stamp_ns != listed.stamp_ns || other == listed) continue;
         TRY_ASSIGN(const Found found, look_at(other));
@@ -250,8 +117,8 @@ Result<std::optional<Rebuild::Listed>> Rebuild::dead_copy_of(const Listed &liste
     return std::optional<Listed>();
 }
 
-Rebuild::Listed Rebuild::as_dead(Listed listed, const Found &found) {
-    listed.place |= kDead | (found.is_removed ? kRemoved : 0);
+Listed Rebuild::as_dead(Listed listed, const Found &found) {
+    listed.place |= Listed::kDead | (found.is_removed ? Listed::kRemoved : 0);
     return listed;
 }
 
@@ -267,9 +134,9 @@ bool Rebuild::was_removed_after(std::uint64_t stamp_ns) const {
 void Rebuild::note_if_undecided() {
     const bool has_several = std::ranges::count(key_, false, &Listed::dead) > 1;
     const bool may_change = has_several && std::ranges::any_of(key_, [&](const Listed &listed) {
-                                return !listed.dead() && written_.contains(listed.segment);
+                                return !listed.dead() && listing_.had_writer(listed.segment);
                             });
-    if (may_change) undecided_.push_back(key_.front().key_hash);
+    if (may_change) listing_.note_undecided(key_.front().key_hash);
 }
 
 std::optional<Slot> Rebuild::slot_of(const Listed &listed) const {
@@ -289,7 +156,8 @@ Result<Rebuild::Found> Rebuild::look_at(const Listed &listed) {
     const Location location = listed.location();
     const ReadRecord record = reader_.read_any(old_.identity().cache_id, location);
     if (record.outcome == ReadOutcome::unreadable) return Error::io;
-    if (record.outcome == ReadOutcome::dead && fate_of(record.header) == Fate::dead) {
+    if (record.outcome == ReadOutcome::dead &&
+        listing_.fate_of(record.header) == Listing::Fate::dead) {
         return Found{State::dead, 0, record.header.state == RecordState::removed};
     }
     const bool is_dropped = old_.victim_without_writer() == location.segment && !slot_of(listed);
@@ -336,19 +204,15 @@ Status Rebuild::with_room(Take take) {
 
 // Brings the new index up to date with what was written since the last listing.
 Status Rebuild::take_newer() {
-    TRY(list_newer());
-    std::vector<std::uint64_t> hashes = std::move(undecided_);
-    undecided_.clear();
-    std::sort(hashes.begin(), hashes.end());
-    hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
-    for (const std::uint64_t hash : hashes) TRY(update_key(hash));
+    TRY(listing_.list_newer());
+    for (const std::uint64_t hash : listing_.take_undecided()) TRY(update_key(hash));
     return {};
 }
 
 // What the old index leads to is the entry, whatever was written: a put may not have come to its end,
 // or may have given in.
 Status Rebuild::update_key(std::uint64_t hash) {
-    take_key(hash);
+    listing_.collect(hash, key_);
     const std::uint64_t cache_id = old_.identity().cache_id;
     ReadRecord record = {ReadOutcome::damaged};
     for (const Listed &listed : key_) {
@@ -408,7 +272,7 @@ Examine Rebuild::examiner(Bytes key) {
     };
 }
 
-Rebuild::Listed Rebuild::listed_at(std::uint64_t hash, const PublishedSlot &found) {
+Listed Rebuild::listed_at(std::uint64_t hash, const PublishedSlot &found) {
     const Location location = found.slot.location();
     const std::uint64_t units = location.offset / kRecordAlignment;
     return {hash, found.stamp_ns, location.segment, static_cast<std::uint32_t>(units)};
@@ -427,7 +291,7 @@ Status Rebuild::publish_in_new(const Listed &winner, Slot slot, std::uint64_t st
         if (done->outcome == Published::Outcome::replaced) {
             const Listed other = listed_at(winner.key_hash, done->other);
             losers_.push_back({other, winner});
-            undecided_.push_back(winner.key_hash);
+            listing_.note_undecided(winner.key_hash);
         }
         return {};
     });
@@ -452,7 +316,15 @@ Status Rebuild::take_place() {
     TRY(take_newer());
     drop_slots_of_lost_segments();
     old_.seal();
-    const Status status = guarded([&] { return take_last(); });
+    // What was published before the seal, and the name.
+    const Status status = guarded([&]() -> Status {
+        TRY(take_newer());
+        forget_winners();
+        made_->index->take_over(old_, listing_.boot());
+        TRY(directory_.rename(made_->name, kIndexFileName));
+        is_in_place_ = true;
+        return {};
+    });
     if (!status.ok()) {
         old_.unseal();
         return status;
@@ -460,16 +332,6 @@ Status Rebuild::take_place() {
     made_->index->take_over_late(old_);
     mark_losers();
     made_->index->take_back(due_);
-    return {};
-}
-
-// What was published before the seal, and the name.
-Status Rebuild::take_last() {
-    TRY(take_newer());
-    forget_winners();
-    made_->index->take_over(old_, boot());
-    TRY(directory_.rename(made_->name, kIndexFileName));
-    is_in_place_ = true;
     return {};
 }
 
@@ -518,7 +380,7 @@ void Rebuild::forget_winners() {
 // and a system start made void what others say. All puts that published in the old index were taken
 // over, and those that have not, begin again.
 void Rebuild::mark_losers() {
-    const std::uint64_t boot = this->boot();
+    const std::uint64_t boot = listing_.boot();
     for (const Loser &loser : losers_) {
         const Listed &listed = loser.listed;
         const Listed &winner = loser.winner;

@@ -25,9 +25,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/result.h"
@@ -37,10 +34,9 @@
 #include "store/evictor.h"
 #include "store/index.h"
 #include "store/index_file.h"
+#include "store/listing.h"
 #include "store/publish.h"
 #include "store/record_reader.h"
-#include "store/segment_scan.h"
-#include "store/space.h"
 
 namespace cairn {
 
@@ -54,7 +50,8 @@ class Rebuild {
           old_(index),
           reader_(reader),
           account_(account),
-          evictor_(evictor) {}
+          evictor_(evictor),
+          listing_(directory, index, reader) {}
     ~Rebuild();
     Rebuild(const Rebuild &) = delete;
     Rebuild &operator=(const Rebuild &) = delete;
@@ -69,39 +66,10 @@ class Rebuild {
     bool is_ours() const { return process_ == process_number(); }
     // Entries that the old index did not lead to.
     std::uint64_t recovered() const { return recovered_; }
-    std::uint64_t bytes_total() const { return bytes_total_; }
-    std::uint64_t bytes_left() const { return bytes_left_; }
+    std::uint64_t bytes_total() const { return listing_.bytes_total(); }
+    std::uint64_t bytes_left() const { return listing_.bytes_left(); }
 
   private:
-    struct Listed {
-        std::uint64_t key_hash;
-        std::uint64_t stamp_ns;
-        std::uint32_t segment;
-        std::uint32_t place;  // offset in units of kRecordAlignment, and flags above it
-        Location location() const {
-            return {segment, std::uint64_t{place & (kRemoval - 1)} * kRecordAlignment};
-        }
-        bool dead() const { return (place & kDead) != 0; }
-        bool removed() const { return (place & kRemoved) != 0; }     // and dead
-        bool is_removal() const { return (place & kRemoval) != 0; }  // and removed
-        bool operator==(const Listed &) const = default;
-        // Of a record and its copy, the dead one counts.
-        friend bool operator<(const Listed &a, const Listed &b) {
-            return std::tuple(a.key_hash, a.stamp_ns, a.dead(), a.segment, a.place) <
-                   std::tuple(b.key_hash, b.stamp_ns, b.dead(), b.segment, b.place);
-        }
-    };
-    static constexpr std::uint32_t kDead = 1u << 31;
-    static constexpr std::uint32_t kRemoved = 1u << 30;
-    static constexpr std::uint32_t kRemoval = 1u << 29;
-    static_assert(kOffsetBits <= 29);
-    // How far a segment is listed. Everything written to it later is behind this offset.
-    struct ListedTo {
-        std::uint32_t segment;
-        std::uint64_t offset;
-    };
-    // What a record says of its key: there is an entry, there is none, nothing, nothing yet.
-    enum class Fate { live, dead, ignored, unmoved };
     // What is found where a record was listed.
     enum class State { whole, dead, not_whole, gone };
     struct Found {
@@ -118,16 +86,6 @@ class Rebuild {
     };
 
     Status begin();
-    Status list_record();
-    Status begin_segment(std::uint32_t segment, std::uint64_t from);
-    ListedTo end_segment();
-    Status list_newer();
-    Status list_tail(std::uint32_t segment, std::uint64_t size_bytes);
-    std::uint64_t boot() const;
-    Fate fate_of(const RecordHeader &header) const;
-    void add(const ScannedRecord &record);
-    void note_stamps();
-    void take_key(std::uint64_t hash);
     Status settle_key();
     Result<std::optional<Choice>> choose();
     Result<std::optional<Listed>> dead_copy_of(const Listed &listed);
@@ -150,7 +108,6 @@ class Rebuild {
     static Listed listed_at(std::uint64_t hash, const PublishedSlot &found);
     Result<bool> put_in_place();
     Status take_place();
-    Status take_last();
     void drop_slots_of_lost_segments();
     void note_losers(const Listed &winner);
     void forget_winners();
@@ -169,28 +126,15 @@ class Rebuild {
     std::uint64_t due_ = 0;  // the request in the new index
     // After a system start the slots of the old index may be older than the records.
     bool newest_first_ = false;
-    std::vector<SegmentFile> segments_;  // still to be listed; the last one is being listed
-    std::optional<SegmentScan> scan_;
-    bool scanned_is_final_ = false;  // the segment had no writer after we asked for its size
-    std::uint64_t scanned_size_ = 0;
-    std::vector<Listed> found_;   // by the listing at hand
-    std::vector<Listed> listed_;  // at first, sorted: a key's records together, the newest last
-    std::size_t settled_ = 0;     // of these
-    std::vector<Listed> newer_;   // since then, sorted
-    std::vector<Listed> key_;     // the records of the key being settled, newest first
-    // Hashes of keys with newer records, with a record of a put that may not have come to its end,
-    // or with an unmoved copy.
-    std::vector<std::uint64_t> undecided_;
+    Listing listing_;
+    std::size_t settled_ = 0;  // of the first listing
+    std::vector<Listed> key_;  // the records of the key being settled, newest first
     struct Loser {
         Listed listed;
         Listed winner;
     };
     std::vector<Loser> losers_;  // records that do not say yet that they do not count, and why
-    std::vector<ListedTo> listed_to_;
-    std::unordered_set<std::uint32_t> written_;  // segments that had a writer when they were listed
     std::uint64_t recovered_ = 0;
-    std::uint64_t bytes_total_ = 0;
-    std::uint64_t bytes_left_ = 0;
 };
 
 }  // namespace cairn

@@ -133,7 +133,7 @@ Result<bool> Compactor::compact(Index &index, Work &work, std::uint32_t segment)
         auto locked = SegmentLock::of_segment(directory_, segment);
         // A writer may have taken it over since we looked. What may not be read or written stays.
         const bool is_passed_by = locked.error() == Error::busy || locked.error() == Error::denied;
-        if (!locked.ok() && is_passed_by) return true;
+        if (is_passed_by) return true;
         if (!locked.ok()) return locked.error();
         lock.emplace(std::move(locked.value()));
     }

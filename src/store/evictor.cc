@@ -6,7 +6,6 @@
 
 #include "base/guarded.h"
 #include "store/marks.h"
-#include "store/space.h"
 
 namespace cairn {
 namespace {
@@ -26,10 +25,8 @@ Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes
 
 Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budget_bytes) {
     const auto lock = eviction_lock_.acquire(directory_, kEvictionByte);
-    if (!lock.ok()) {
-        if (lock.error() == Error::busy) return Progress::busy;
-        return lock.error();
-    }
+    if (lock.error() == Error::busy) return Progress::busy;
+    if (!lock.ok()) return lock.error();
     if (!index.is_named(directory_)) return Progress::busy;  // slots move in another one now
     // Puts leave the room for it, and the first copies take that.
     if (!ghosts_.prepare(index, account_)) return Progress::busy;

@@ -130,9 +130,7 @@ std::uint64_t bytes_beside_formats(const Directory &files) {
     const auto cache = files.open_directory("..");
     if (!own.ok() || !cache.ok()) return 0;
     const auto folder = cache.value().info(format_folder(kNewestFormat));
-    const bool is_one = folder.ok() && folder.value().inode == own.value().inode &&
-                        folder.value().device == own.value().device;
-    if (!is_one) return 0;
+    if (!folder.ok() || !is_same_file(folder.value(), own.value())) return 0;
     std::uint64_t bytes = 0;
     (void)cache.value().list([&](const char *name) {
         const auto info = is_of_oldest(name) ? Error::exists : cache.value().info(name);

@@ -2,9 +2,7 @@
 #include "store/ghosts.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdio>
 #include <new>
 #include <span>
 #include <string>
@@ -55,15 +53,6 @@ std::uint64_t minutes_now() {
     return std::min(now_s < kEpochS ? 0 : (now_s - kEpochS) / 60, kTimeMask);
 }
 
-std::string temporary_name() {
-    std::array<std::byte, 8> random = {};
-    random_bytes(random);
-    char name[40];
-    std::snprintf(name, sizeof name, "ghosts-%016llx.tmp",
-                  static_cast<unsigned long long>(get_le<std::uint64_t>(random, 0)));
-    return name;
-}
-
 }  // namespace
 
 std::uint64_t Ghosts::word_count(std::uint64_t limit_bytes) {
@@ -89,7 +78,8 @@ void Ghosts::Opened::write(std::uint64_t hash, const Set &set, std::size_t begin
 }
 
 void Ghosts::note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind) {
-    const Opened *const opened = writable(index, account);
+    if (!prepare(index, account)) return;
+    const Opened *const opened = writable(index);
     if (opened == nullptr) return;
     const std::uint64_t now = minutes_now();
     // What is no ghost counts as empty. One of the future, from a clock or damage, as the oldest:
@@ -126,9 +116,8 @@ std::optional<Ghost> Ghosts::find(const Index &index, std::uint64_t hash) {
 }
 
 void Ghosts::forget(const Index &index, std::uint64_t hash) {
-    const Opened *const opened = look(index);
-    if (opened == nullptr || opened->access == Access::read_only) return;
-    if (!opened->is_in_place()) return;
+    const Opened *const opened = writable(index);
+    if (opened == nullptr || !opened->is_in_place()) return;
     Set set = opened->read_set(hash);
     for (std::size_t i = 0; i < kWordsPerSet; ++i) {
         if (!is_of(set[i], hash)) continue;
@@ -139,9 +128,8 @@ void Ghosts::forget(const Index &index, std::uint64_t hash) {
 
 // In place, as others have it open.
 void Ghosts::forget_all(const Index &index) {
-    const Opened *const opened = look(index);
-    if (opened == nullptr || opened->access == Access::read_only) return;
-    if (!opened->is_in_place()) return;
+    const Opened *const opened = writable(index);
+    if (opened == nullptr || !opened->is_in_place()) return;
     static constexpr std::array<std::byte, 4096> kZeros = {};
     const std::uint64_t size = opened->count * 8;
     for (std::uint64_t done = 0; done < size; done += kZeros.size()) {
@@ -207,7 +195,7 @@ Status Ghosts::open_file(Opened &opened) const {
 
 bool Ghosts::Opened::is_in_place() const {
     const auto now = file.info();
-    return now.ok() && now->inode == info.inode && now->device == info.device && now->links != 0;
+    return now.ok() && is_same_file(now.value(), info) && now->links != 0;
 }
 
 bool Ghosts::prepare(Index &index, Account &account) {
@@ -226,8 +214,8 @@ bool Ghosts::prepare(Index &index, Account &account) {
     return true;
 }
 
-const Ghosts::Opened *Ghosts::writable(Index &index, Account &account) {
-    if (!prepare(index, account)) return nullptr;
+// Null: there is no file, or we may not write to it.
+const Ghosts::Opened *Ghosts::writable(const Index &index) {
     const Opened *const opened = look(index);
     return opened != nullptr && opened->access == Access::read_write ? opened : nullptr;
 }
@@ -245,7 +233,7 @@ Status Ghosts::make(Index &index, Account &account) {
 
 // Under its name it is whole. It takes the place of whatever has that name.
 Status Ghosts::write_file(const Index &index, std::uint64_t size) const {
-    const std::string temporary = temporary_name();
+    const std::string temporary = temporary_name(kGhostFileName);
     const auto created = directory_.create_file(temporary);
     if (!created.ok()) {
         (void)directory_.remove_file(temporary);  // it may be there all the same

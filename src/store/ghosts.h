@@ -96,7 +96,7 @@ class Ghosts {
     const Opened *look(const Index &index);
     const Opened *open(const Index &index);
     Status open_file(Opened &opened) const;
-    const Opened *writable(Index &index, Account &account);
+    const Opened *writable(const Index &index);
     Status make(Index &index, Account &account);
     Status write_file(const Index &index, std::uint64_t size) const;
 

@@ -2,11 +2,10 @@
 #include "store/index.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 #include "os/deadline.h"
 #include "os/environment.h"
+#include "store/space.h"
 
 namespace cairn {
 
@@ -274,11 +273,9 @@ Status Index::grow_for(std::uint64_t hash) {
     return {};
 }
 
-// Storing to a page without blocks ends the process when the disk is full. Some file systems cannot
-// reserve them.
+// Storing to a page without blocks ends the process when the disk is full.
 Status Index::reserve_page(const Level &level, const std::uint64_t *slot) const {
-    const Status status = file_.reserve(offset_of_page(level, page_of(level, slot)), kPage);
-    return status.error() == Error::unsupported ? Status() : status;
+    return reserve_blocks(file_, offset_of_page(level, page_of(level, slot)), kPage);
 }
 
 // Whether the page has blocks, or can get them within the space that the cache accounts for: when
@@ -391,21 +388,10 @@ std::uint64_t Index::count_entries() {
     return count;
 }
 
-// Calls visit(level, slot) for every slot that is not in a hole.
-template <typename Visit>
-void Index::for_each_slot(Visit visit) {
-    for (const Level &level : mapped_levels()) {
-        const std::uint64_t slot_count = level_buckets(level.number) * kSlotsPerBucket;
-        for (std::uint64_t *slot = level.slots; slot < level.slots + slot_count; ++slot) {
-            if (!is_hole(level, slot)) visit(level, slot);
-        }
-    }
-}
-
 bool Index::is_named(const Directory &directory) const {
     const auto there = directory.info(kIndexFileName);
     if (!there.ok()) return there.error() != Error::not_found;
-    return there->inode == opened_.inode && there->device == opened_.device;
+    return is_same_file(there.value(), opened_);
 }
 
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
@@ -416,10 +402,13 @@ bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
 }
 
 void Index::clear() {
-    for_each_slot([&](const Level &level, std::uint64_t *slot) {
-        if (at(slot).load(std::memory_order_relaxed) == 0) return;
-        at(slot).store(kEmptySlot ^ mask_of(level, slot));
-    });
+    for (const Level &level : mapped_levels()) {
+        const std::uint64_t slot_count = level_buckets(level.number) * kSlotsPerBucket;
+        for (std::uint64_t *slot = level.slots; slot < level.slots + slot_count; ++slot) {
+            if (is_hole(level, slot) || at(slot).load(std::memory_order_relaxed) == 0) continue;
+            at(slot).store(kEmptySlot ^ mask_of(level, slot));
+        }
+    }
     set_entries(0);
 }
 

@@ -244,8 +244,6 @@ class Index : public IndexWords {
     bool is_whole_page(unsigned level, std::uint64_t page, Bytes bytes) const;
     bool clear_if_damaged(const Level &level, std::uint64_t *slot);
     bool page_initialised(const Level &level, const std::uint64_t *slot) const;
-    template <typename Visit>
-    void for_each_slot(Visit visit);
     const Level *level_without_page(std::uint64_t hash);
     bool may_initialise(const Level &level, const std::uint64_t *slot) const;
     Status reserve_page(const Level &level, const std::uint64_t *slot) const;

@@ -3,31 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <vector>
 
 #include "os/environment.h"
 #include "store/record.h"
-#include "store/space.h"
 #include "store/stamp.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::string_view kConstruction = "rebuild-";
 // Each rebuild sets the stamps a millisecond forward. An index without an older one knows nothing of
 // that, and its stamps have to be greater all the same.
 constexpr std::uint64_t kStampMarginNs = 1'000'000'000;
 constexpr std::uint64_t kBuilderByte = 0;  // of an index under construction: its builder lives
-
-std::string temporary_name(std::string_view purpose) {
-    std::array<std::byte, 8> random;
-    random_bytes(random);
-    char digits[24];
-    std::snprintf(digits, sizeof digits, "%016llx.tmp",
-                  static_cast<unsigned long long>(get_le<std::uint64_t>(random, 0)));
-    return std::string(purpose).append(digits);
-}
 
 // Writes the fixed part and an initialised first level.
 Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use,
@@ -65,7 +53,7 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
 
 Status create_index_file(const Directory &directory, const CacheIdentity &identity,
                          Replace replace) {
-    const std::string temporary = temporary_name("index-");
+    const std::string temporary = temporary_name("index");
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
     TRY_ASSIGN(const File file, directory.create_file(temporary));
     const std::uint64_t stamp = stamp_at(identity.format, wall_clock_ns() + kStampMarginNs);
@@ -79,7 +67,7 @@ Status create_index_file(const Directory &directory, const CacheIdentity &identi
 }
 
 bool is_under_construction(std::string_view name) {
-    return name.starts_with(kConstruction);
+    return name.starts_with("rebuild-");
 }
 
 void remove_abandoned_indexes(const Directory &directory, const DiskUse &use) {
@@ -94,7 +82,7 @@ void remove_abandoned_indexes(const Directory &directory, const DiskUse &use) {
 
 Result<IndexUnderConstruction> construct_index(const Directory &directory,
                                                const CacheIdentity &identity) {
-    IndexUnderConstruction made = {temporary_name(kConstruction), nullptr};
+    IndexUnderConstruction made = {temporary_name("rebuild"), nullptr};
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
     TRY_ASSIGN(File file, directory.create_file(made.name));
     const auto open = [&]() -> Status {
@@ -205,9 +193,7 @@ CacheIdentity identity_for_new_index(const Directory &directory, std::uint32_t f
     if (const auto known = identity_of_segments(directory, format, version, name)) return *known;
     CacheIdentity identity;
     identity.format = format;
-    std::array<std::byte, 8> random;
-    random_bytes(random);
-    identity.cache_id = get_le<std::uint64_t>(random, 0);
+    random_bytes(std::as_writable_bytes(std::span(&identity.cache_id, 1)));
     identity.version = version;
     identity.name_hash = cache_name_hash(name);
     identity.hash_seed = hash_seed_of(identity.cache_id);

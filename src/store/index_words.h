@@ -31,11 +31,9 @@ class IndexWords {
     void raise_stamp(std::uint64_t stamp);
 
     // About how many entries there are.
-    std::uint64_t entries(Order order = Order::seq_cst) const {
-        return word(Counter::entries).load(order);
-    }
+    std::uint64_t entries(Order o = Order::seq_cst) const { return word(Counter::entries).load(o); }
     void set_entries(std::uint64_t count) { word(Counter::entries).store(count); }
-    void count_entry(Order order = Order::seq_cst) { word(Counter::entries).fetch_add(1, order); }
+    void count_entry(Order o = Order::seq_cst) { word(Counter::entries).fetch_add(1, o); }
     void uncount_entry() { word(Counter::entries).fetch_sub(1, Order::relaxed); }
 
     // For a new segment. It was free when somebody looked last.
@@ -44,9 +42,7 @@ class IndexWords {
         return static_cast<std::uint32_t>(hint % (kSegmentIdMax + std::uint64_t{1}));
     }
     // Grows with each deleted segment, and with the index. While the index is sealed, with kSealed.
-    std::uint64_t retired(Order order = Order::seq_cst) const {
-        return word(Counter::retired).load(order);
-    }
+    std::uint64_t retired(Order o = Order::seq_cst) const { return word(Counter::retired).load(o); }
     void count_retired() { word(Counter::retired).fetch_add(1); }
 
     // Before another index takes the place of this one. Who changed something here and then finds
@@ -90,9 +86,7 @@ class IndexWords {
     bool is_after_start() const;
 
     // The system start in which the cache was last used.
-    std::uint64_t boot(Order order = Order::seq_cst) const {
-        return word(Counter::boot).load(order);
-    }
+    std::uint64_t boot(Order o = Order::seq_cst) const { return word(Counter::boot).load(o); }
     // Asks for a rebuild if that was another one than this. A new index knows its own: 0 means that
     // damage took it.
     void note_boot(std::uint64_t now);
@@ -111,8 +105,8 @@ class IndexWords {
     void set_cleared_now();
 
     // Grows when the file of ghosts is made.
-    std::uint64_t ghost_files(Order order = Order::seq_cst) const {
-        return word(Counter::ghosts).load(order);
+    std::uint64_t ghost_files(Order o = Order::seq_cst) const {
+        return word(Counter::ghosts).load(o);
     }
     void count_ghost_file() { word(Counter::ghosts).fetch_add(1); }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "store/segment_scan.h"
 
-#include <algorithm>
 #include <array>
 
 namespace cairn {

@@ -2,7 +2,9 @@
 #include "store/space.h"
 
 #include <array>
+#include <cstdio>
 
+#include "os/environment.h"
 #include "store/formats.h"
 #include "store/index_format.h"
 #include "store/segment_format.h"
@@ -41,6 +43,20 @@ Result<DiskUse> measure_disk_use(const Directory &files) {
     }));
     if (error != Error::none) return error;
     return use;
+}
+
+std::string temporary_name(const std::string &purpose) {
+    std::array<std::byte, 8> random;
+    random_bytes(random);
+    char end[24];
+    std::snprintf(end, sizeof end, "-%016llx.tmp",
+                  static_cast<unsigned long long>(get_le<std::uint64_t>(random, 0)));
+    return purpose + end;
+}
+
+Status reserve_blocks(const File &file, std::uint64_t offset, std::uint64_t size) {
+    const Status status = file.reserve(offset, size);
+    return status.error() == Error::unsupported ? Status() : status;
 }
 
 Status discard_segment(const Directory &directory, const std::string &name) {

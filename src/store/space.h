@@ -45,6 +45,15 @@ struct DiskUse {
     std::vector<std::string> temporary_files;
 };
 
+// Whether these are of one file or directory, whatever its names.
+inline bool is_same_file(const FileInfo &a, const FileInfo &b) {
+    return a.inode == b.inode && a.device == b.device;
+}
+// "PURPOSE-0123456789abcdef.tmp", a name that no other process uses.
+std::string temporary_name(const std::string &purpose);
+// Reserves blocks where the file system can. Where it cannot, File::write_at() fails when none are left.
+Status reserve_blocks(const File &file, std::uint64_t offset, std::uint64_t size);
+
 // Deletes a segment, and gives its blocks back even while somebody has it open. But who has an index
 // open has it mapped: one that damage gave the name of a segment keeps its blocks until then.
 Status discard_segment(const Directory &directory, const std::string &name);

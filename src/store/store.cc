@@ -4,9 +4,7 @@
 #include <algorithm>
 
 #include "base/guarded.h"
-#include "os/deadline.h"
 #include "os/environment.h"
-#include "store/index_file.h"
 #include "store/record.h"
 #include "store/space.h"
 
@@ -43,6 +41,7 @@ Store::Store(const StoreOptions &options, Directory root, FormatDirectory files)
       directory_(std::move(files.directory)),
       format_(files.format),
       access_(options.lent == nullptr ? options.access : Access::read_only),
+      version_(options.version),
       reader_(directory_, options.lent),
       memory_(options.memory_bytes),
       ghosts_(directory_) {}
@@ -151,7 +150,7 @@ Status Store::join_session() {
     if (file.error() == Error::corrupt && make_way(kLockFileName).ok()) {
         file = directory_.open_or_create_file(kLockFileName);
     }
-    if (!file.ok() && access_ == Access::read_write &&
+    if (access_ == Access::read_write &&
         (file.error() == Error::read_only || file.error() == Error::denied ||
          file.error() == Error::corrupt)) {
         access_ = Access::read_only;
@@ -163,8 +162,7 @@ Status Store::join_session() {
         }
     }
     // A reader needs no session.
-    const bool is_missing =
-        !file.ok() && (file.error() == Error::not_found || file.error() == Error::corrupt);
+    const bool is_missing = file.error() == Error::not_found || file.error() == Error::corrupt;
     if (is_missing && access_ == Access::read_only) return {};
     if (!file.ok()) return file.error();
     Backoff backoff(kSessionPatienceUs);
@@ -203,7 +201,7 @@ bool Store::is_in_place() const {
     const auto there = root_.info(options_.identifier + "/" + format_folder(format_));
     if (!there.ok()) return there.error() != Error::not_found;
     const auto ours = directory_.info();
-    return !ours.ok() || (ours->inode == there->inode && ours->device == there->device);
+    return !ours.ok() || is_same_file(ours.value(), there.value());
 }
 
 // Replaces something that is no regular file and has the name of one of ours.
@@ -231,7 +229,7 @@ Status Store::open_index(Create create, bool may_wipe) {
     for (unsigned attempt = 0; attempt < kIndexAttempts; ++attempt) {
         auto file = options_.lent != nullptr ? options_.lent->index()
                                              : directory_.open_file(kIndexFileName, access_);
-        if (!file.ok() && access_ == Access::read_write &&
+        if (access_ == Access::read_write &&
             (file.error() == Error::denied || file.error() == Error::read_only)) {
             // One that may not even be read is as good as damaged.
             const auto readable = directory_.open_file(kIndexFileName, Access::read_only);
@@ -245,27 +243,24 @@ Status Store::open_index(Create create, bool may_wipe) {
             TRY(make_way(kIndexFileName));
             continue;
         }
-        const bool missing = !file.ok();
-        if (missing && file.error() != Error::not_found) return file.error();
-        if (missing && (access_ == Access::read_only || create == Create::no)) {
-            return Error::not_found;
+        const bool may_make = access_ == Access::read_write && create == Create::yes;
+        if (file.error() == Error::not_found && may_make) {
+            TRY(create_index(create, Replace::no));
+            continue;
         }
-        auto identity = !file.ok() ? Result<CacheIdentity>(file.error())
-                                   : read_index_identity(file.value(), options_.identifier);
+        if (!file.ok()) return file.error();
+        auto identity = read_index_identity(file.value(), options_.identifier);
         // Somebody has put the index of another format there.
         const bool is_strange =
             identity.ok() && options_.lent == nullptr && identity->format != format_;
         if (is_strange) identity = Error::corrupt;
-        if (!identity.ok()) {
-            const bool lost = missing || identity.error() == Error::corrupt;
-            if (!lost || access_ == Access::read_only) return identity.error();
-            if (!missing) {
-                options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
-                                   options_.identifier.c_str());
-            }
-            TRY(create_index(create, missing ? Replace::no : Replace::yes));
+        if (identity.error() == Error::corrupt && access_ == Access::read_write) {
+            options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
+                               options_.identifier.c_str());
+            TRY(create_index(create, Replace::yes));
             continue;
         }
+        if (!identity.ok()) return identity.error();
         if (!options_.any_version && identity.value().version != options_.version) {
             if (!may_wipe || access_ == Access::read_only) return Error::busy;
             TRY_ASSIGN(was_wiped, wipe());
@@ -287,20 +282,15 @@ Status Store::open_index(Create create, bool may_wipe) {
 // Creates an index for the segments that are there. With any_version the identity comes from the
 // segments; if they tell none, only a caller that may create a cache gets a new one.
 Status Store::create_index(Create create, Replace replace) const {
-    CacheIdentity identity;
+    std::optional<CacheIdentity> identity;
     if (options_.any_version) {
-        const auto known =
-            identity_of_segments(directory_, format_, std::nullopt, options_.identifier);
-        if (!known && create == Create::no) return Error::not_found;
-        const std::uint64_t version = index_ == nullptr ? options_.version : version_;
-        identity = known
-                       ? *known
-                       : identity_for_new_index(directory_, format_, version, options_.identifier);
-    } else {
-        identity =
-            identity_for_new_index(directory_, format_, options_.version, options_.identifier);
+        identity = identity_of_segments(directory_, format_, std::nullopt, options_.identifier);
+        if (!identity && create == Create::no) return Error::not_found;
     }
-    const Status created = create_index_file(directory_, identity, replace);
+    if (!identity) {
+        identity = identity_for_new_index(directory_, format_, version_, options_.identifier);
+    }
+    const Status created = create_index_file(directory_, *identity, replace);
     if (created.error() == Error::exists) return {};  // another process was faster
     return created;
 }
@@ -338,16 +328,10 @@ Result<bool> Store::wipe() {
     if (file.ok()) {
         const auto identity = read_index_identity(file.value(), options_.identifier);
         if (!identity.ok() || identity.value().version != options_.version) {
-            Status status = remove_segments();
+            const Status status = remove_segments();
             (void)directory_.remove_file(kGhostFileName);  // another cache_id makes it void, too
-            if (status.ok()) {
-                status =
-                    create_index_file(directory_,
-                                      identity_for_new_index(directory_, format_, options_.version,
-                                                             options_.identifier),
-                                      Replace::yes);
-            }
             TRY(status);
+            TRY(create_index(Create::yes, Replace::yes));
             is_done = true;
         }
     }

@@ -1,9 +1,7 @@
 // The store's changes: put, remove, clear, sync.
 // SPDX-License-Identifier: MIT
 #include "base/guarded.h"
-#include "os/deadline.h"
 #include "os/environment.h"
-#include "store/marks.h"
 #include "store/record.h"
 #include "store/space.h"
 #include "store/store.h"

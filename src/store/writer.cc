@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,12 +24,6 @@ constexpr std::uint64_t kLitterEachNs = 100'000'000;
 // below a limit.
 std::uint64_t reserve_step(std::uint64_t segment_bytes) {
     return std::clamp<std::uint64_t>(segment_bytes / 8, 16 * 1024, 2 * 1024 * 1024);
-}
-
-// Some file systems cannot reserve blocks. There, write_at() fails when none are left.
-Status reserve_blocks(const File &file, std::uint64_t begin, std::uint64_t size) {
-    const Status status = file.reserve(begin, size);
-    return status.error() == Error::unsupported ? Status() : status;
 }
 
 }  // namespace

@@ -205,6 +205,29 @@ TEST_F(FateTest, WhatIsRemovedLaterWasNotEvicted) {
     EXPECT_FALSE(store->ghost_of(as_bytes(key(0))));
 }
 
+// The records are there until their segment goes.
+TEST_F(FateTest, WhatWasEvictedAndIsRemovedThenDoesNotComeBack) {
+    std::vector<int> removed;
+    {
+        const auto store = open();
+        put(*store, 0, 400);
+        for (int i = 0; i < 400; ++i) {
+            if (!store->ghost_of(as_bytes(key(i)))) continue;
+            const auto was_there = store->remove(as_bytes(key(i)));
+            ASSERT_TRUE(was_there.ok());
+            EXPECT_FALSE(was_there.value());
+            removed.push_back(i);
+        }
+    }
+    EXPECT_GT(removed.size(), 50u);
+    ASSERT_TRUE(fs::remove(directory_ + kIndexFileName));
+    const auto store = open();
+    int entries = 0;
+    for (int i = 0; i < 400; ++i) entries += store->contains(as_bytes(key(i))) ? 1 : 0;
+    EXPECT_GT(entries, 100);
+    for (const int i : removed) EXPECT_FALSE(store->contains(as_bytes(key(i)))) << i;
+}
+
 TEST_F(FateTest, ANonsensicalTimeOfAClearIsNone) {
     const auto store = open();
     const auto file = Directory::open(directory_)->open_file(kIndexFileName, Access::read_write);

@@ -353,9 +353,11 @@ void Store::enforce_entry_limit(Index &index, Location spare) {
 
 Result<bool> Store::remove(Bytes key) {
     bool removed = false;
+    bool may_come_back = false;
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
         TRY_ASSIGN(Index * index, index_to_change());
         const std::uint64_t hash = index->hash(key);
+        may_come_back = may_come_back || (index->victim() && ghosts_.find(*index, hash));
         ghosts_.forget(*index, hash);  // it is gone for another reason from now on
         // Before the look: what a rebuild publishes behind that, it publishes while it is due.
         const bool may_be_unseen =
@@ -364,8 +366,13 @@ Result<bool> Store::remove(Bytes key) {
         removed = removed || found;
         // Or it has listed the record before we marked it.
         if (may_be_unseen || index->rebuild_due() != RebuildReason::none) {
+            if (index->rebuild_due() == RebuildReason::none) index->ask_for_rebuild();
             TRY(note_removal(*index, hash, key));
             removed = true;  // perhaps of an entry that is not seen
+        } else if (may_come_back && !found) {
+            // Evicted, perhaps from a segment that is not retired yet: so it comes back if the index
+            // is lost. If this fails, so be it, as there is no entry.
+            (void)note_removal(*index, hash, key);
         }
         TRY_ASSIGN(const bool overtaken, is_overtaken(*index));
         if (!overtaken) return removed;
@@ -386,10 +393,9 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
     }
 }
 
-// For an entry that damage may hide, or that a rebuild may just be taking over: writes a dead record,
-// which is newer than all others of the key. The rebuild goes by it.
+// For an entry that the index may not lead to: writes a dead record, which is newer than all others of
+// the key. A rebuild goes by it.
 Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
-    if (index.rebuild_due() == RebuildReason::none) index.ask_for_rebuild();
     RecordHeader header;
     header.state = RecordState::removed;
     header.removal = true;

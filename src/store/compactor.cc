@@ -31,12 +31,6 @@ bool ends_run(Error error) {
     return error == Error::full || error == Error::no_space || error == Error::no_memory;
 }
 
-// Whether perhaps only this record says that its key has no entry.
-bool keeps_older_away(const RecordHeader &header, const Index &index) {
-    return header.state == RecordState::removed && header.replaces &&
-           header.was_replaced(index.boot());
-}
-
 // Changes the value to what is to be stored, and says so in the header.
 Status compress(Compressor &compressor, RecordHeader &header, Bytes &value) {
     TRY_ASSIGN(const Bytes frame, compressor.compress(value));
@@ -142,28 +136,47 @@ Result<bool> Compactor::compact(Index &index, Work &work, std::uint32_t segment)
         TRY(reader_.segments().reopen(segment));
         TRY(index.refresh());
         TRY_ASSIGN(const FileInfo file, lock->file().info());
-        SegmentScan records(index.identity(), segment, file.size_bytes);
-        TRY_ASSIGN(const bool stays, has_to_stay(index, records));
-        if (stays) return false;
-        SegmentScan entries(index.identity(), segment, file.size_bytes);
-        TRY(copy_all(index, work, *lock, entries));
+        const SegmentScan scan(index.identity(), segment, file.size_bytes);
+        TRY_ASSIGN(const Removals before, removals_in(scan));
+        // To copy little else would give little room, and the same again the next time.
+        if (before.bytes > file.size_bytes / 2) return false;
+        TRY_ASSIGN(const std::uint64_t kept, copy_all(index, work, *lock, scan));
+        // No slot leads to it any more. What was removed meanwhile was marked before its slot went.
+        TRY_ASSIGN(const Removals now, removals_in(scan));
+        if (now.count != kept) return Error::busy;
         TRY(finish(index, *lock, segment));
         return true;
     });
 }
 
-Result<bool> Compactor::has_to_stay(const Index &index, SegmentScan &scan) const {
+bool Compactor::is_removal(const RecordHeader &header) const {
+    return header.state == RecordState::removed && header.was_replaced(reader_.boot());
+}
+
+Result<Compactor::Removals> Compactor::removals_in(SegmentScan scan) const {
+    Removals removals;
     for (;;) {
         TRY_ASSIGN(const auto record, scan.next(reader_));
-        if (!record || keeps_older_away(record->header, index)) return record.has_value();
+        if (!record) return removals;
+        if (!is_removal(record->header)) continue;
+        ++removals.count;
+        removals.bytes += removal_of(0, record->header.key_size, 0, 0).record_size();
     }
 }
 
-Status Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock, SegmentScan &scan) {
+Result<std::uint64_t> Compactor::copy_all(Index &index, Work &work, const SegmentLock &lock,
+                                          SegmentScan scan) {
+    std::uint64_t kept = 0;
     for (std::uint64_t piece_bytes = 0;;) {
         if (worker_.is_stopping()) return Error::busy;
         TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, scan));
-        if (!entry) return {};
+        if (!entry) return kept;
+        if (is_removal(entry->record.header)) {
+            TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(index, lock));
+            TRY(keep_removal(index, work.writer, entry->record, purpose_));
+            ++kept;
+            continue;
+        }
         TRY_ASSIGN(const std::uint64_t copied_bytes, copy(index, work, lock, *entry));
         piece_bytes += copied_bytes;
         if (piece_bytes < kPieceBytes) continue;

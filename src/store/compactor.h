@@ -17,11 +17,11 @@
 //
 // Why no removed entry comes back:
 //  - relocation.h says what becomes of the copy that a dying process leaves. An original and its copy
-//    have the same stamp; a rebuild takes either, and neither if one of them is dead. A dead copy's
-//    segment stays for that, as the original may still be there.
-//  - Older records of its key say that they were replaced in this system start, and after the next one
-//    only the record that was removed says that there is no entry. So a segment with such a record
-//    stays until then: the rebuild marks the older ones for ever.
+//    have the same stamp; a rebuild takes either, and neither if one of them is dead.
+//  - The original of a removed copy may still be there, and the marks of older records that were replaced
+//    in this system start are void after the next one. Then only the record that was removed says that
+//    there is no entry. So what it says is copied, without its value, until the rebuild after the
+//    next start has marked the others for ever.
 //
 // Thread safety: any thread; stop() comes last. A child of fork() may go on; in one that was made
 // while the thread was mapping a level, it may do nothing.
@@ -101,10 +101,16 @@ class Compactor {
     static Samples take_samples(Index &index);
     bool is_worth_it(const Index &index, const Sample &sample);
     Result<bool> compact(Index &index, Work &work, std::uint32_t segment);
-    // Looked at before anything is copied: the copies would go with a segment of their own, and the
-    // originals stay.
-    Result<bool> has_to_stay(const Index &index, SegmentScan &scan) const;
-    Status copy_all(Index &index, Work &work, const SegmentLock &lock, SegmentScan &scan);
+    // The records that were removed in this system start.
+    struct Removals {
+        std::uint64_t count = 0;
+        std::uint64_t bytes = 0;  // that it takes to keep them
+    };
+    Result<Removals> removals_in(SegmentScan scan) const;
+    bool is_removal(const RecordHeader &header) const;
+    // Returns how many removals were kept.
+    Result<std::uint64_t> copy_all(Index &index, Work &work, const SegmentLock &lock,
+                                   SegmentScan scan);
     Result<std::uint64_t> copy(Index &index, Work &work, const SegmentLock &lock,
                                const SegmentEntry &entry);
     Result<ByteLock> lock_unless_gone(const Index &index, const SegmentLock &lock) const;

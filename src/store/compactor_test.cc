@@ -3,14 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "os/environment.h"
+#include "os/system_calls.h"
 #include "os/testing/failing_calls.h"
 #include "os/testing/power_loss.h"
 #include "os/testing/scratch.h"
@@ -283,24 +287,6 @@ TEST_F(CompactorTest, ARemovalIsKeptAsLongAsAnOlderRecordMayBe) {
     EXPECT_EQ(get(2), 0);
 }
 
-// Else the copies go with a segment of their own, and the originals are all that is left of them.
-TEST_F(CompactorTest, NothingIsCopiedFromASegmentThatStays) {
-    put(1);
-    put(2);
-    put(2, 1);
-    ASSERT_TRUE(store_->remove(as_bytes(key_of(2))).value());
-    ASSERT_TRUE(store_->compress().ok());
-    ASSERT_TRUE(store_->remove(as_bytes(key_of(1))).value());
-    put(3);
-    open();
-    ASSERT_TRUE(store_->compress().ok());
-    store_.reset();
-    delete_index();
-    open();
-    EXPECT_EQ(get(1), -1);
-    EXPECT_EQ(get(3), 0);
-}
-
 // As after a process that died in the middle of it.
 TEST_F(CompactorTest, ARemovedCopyIsKeptAsLongAsItsOriginalMayBe) {
     store_.reset();
@@ -351,6 +337,115 @@ TEST_F(CompactorTest, ARemovalIsKeptUntilARebuildAfterTheNextSystemStart) {
         EXPECT_EQ(get(2), 0);
     }
     EXPECT_LT(segment_count(), segments);
+}
+
+// What was removed stays removed, whatever compressing does, and whenever the system starts.
+class CompactorRemovalTest : public CompactorTest {
+  protected:
+    CompactorRemovalTest() : disk_(scratch_ / "root") {
+        start(1);
+        other_ = std::move(Store::open(options_).value());
+    }
+    // A system start.
+    void start(std::uint64_t boot) {
+        other_.reset();
+        disk_.set_boot(boot);
+        open();
+        while (store_->compress().error() == Error::busy) sleep_us(1000);  // rebuilds first
+    }
+    void put_by_other(int number) {
+        const auto outcome = other_->put(as_bytes(key_of(number)), as_bytes(value_of(number)), {});
+        ASSERT_TRUE(outcome.ok());
+    }
+    // Runs `event` at the next write of a thread, before it.
+    void at_next_write(std::function<void()> event) {
+        event_ = std::move(event);
+        below_ = system_calls;
+        calls_ = *below_;
+        calls_.pwritev = [](int fd, const iovec *pieces, int count, off_t offset) {
+            if (const auto now = std::exchange(event_, nullptr)) now();
+            return below_->pwritev(fd, pieces, count, offset);
+        };
+        system_calls = &calls_;
+    }
+    void stop_watching() { system_calls = below_; }
+
+    testing::PowerLoss disk_;  // for its numbers of system starts
+    std::unique_ptr<Store> other_;
+    static std::function<void()> event_;
+    static const SystemCalls *below_;
+    static SystemCalls calls_;
+};
+std::function<void()> CompactorRemovalTest::event_;
+const SystemCalls *CompactorRemovalTest::below_;
+SystemCalls CompactorRemovalTest::calls_;
+
+TEST_F(CompactorRemovalTest, RemovedWhileItsSegmentIsCompressed) {
+    put_by_other(1);
+    put(2);
+    put(1, 1);
+    bool was_there = false;
+    at_next_write([&] { was_there = other_->remove(as_bytes(key_of(1))).value(); });
+    while (store_->compress().error() == Error::busy) sleep_us(1000);
+    stop_watching();
+    EXPECT_TRUE(was_there);
+    EXPECT_EQ(get(1), -1);
+    start(2);
+    EXPECT_EQ(get(1), -1);
+    EXPECT_EQ(get(2), 0);
+}
+
+TEST_F(CompactorRemovalTest, PutByTwoAtOnce) {
+    put_by_other(7);
+    put(2);
+    at_next_write([&] { put_by_other(1); });
+    put(1, 1);
+    stop_watching();
+    EXPECT_EQ(get(1), 1);
+    ASSERT_TRUE(store_->remove(as_bytes(key_of(1))).value());
+    ASSERT_TRUE(store_->compress().ok());
+    start(2);
+    EXPECT_EQ(get(1), -1);
+    EXPECT_EQ(get(2), 0);
+}
+
+TEST_F(CompactorRemovalTest, DamageToTheNumberOfTheStartChangesNothing) {
+    put_by_other(1);
+    put(1, 1);
+    put(2);
+    ASSERT_TRUE(store_->remove(as_bytes(key_of(1))).value());
+    overwrite_index(counter_offset(Counter::boot), 0);
+    ASSERT_TRUE(store_->compress().ok());
+    start(2);
+    EXPECT_EQ(get(1), -1);
+    EXPECT_EQ(get(2), 0);
+}
+
+// Of what is removed, only that is left, and in the end nothing.
+TEST_F(CompactorRemovalTest, RemovedEntriesGiveTheirRoomBack) {
+    options_.identifier = "refusing";
+    options_.limit_bytes = 2 << 20;
+    options_.refuse_when_full = true;
+    other_.reset();
+    open();
+    const auto fill = [&] {
+        int count = 0;
+        while (store_->put(as_bytes(key_of(count)), as_bytes(value_of(count)), {}).ok()) ++count;
+        return count;
+    };
+    const int fits = fill();
+    ASSERT_TRUE(store_->compress().ok());
+    for (int round = 0; round < 3; ++round) {
+        const int count = fill();
+        EXPECT_GT(count, fits / 2) << round;
+        for (int i = 0; i < std::max(count, fits); ++i) {
+            ASSERT_TRUE(store_->remove(as_bytes(key_of(i))).ok());
+        }
+        ASSERT_TRUE(store_->compress().ok());
+    }
+    start(2);
+    ASSERT_TRUE(store_->compress().ok());
+    EXPECT_LT(disk_bytes(), 100'000u);
 }
 
 TEST_F(CompactorTest, ACacheThatRefusesWhenFullTakesMoreAfterwards) {

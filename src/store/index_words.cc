@@ -76,9 +76,10 @@ bool IndexWords::is_after_start() const {
 void IndexWords::note_boot(std::uint64_t now) {
     auto boot = word(Counter::boot);
     std::uint64_t before = boot.load();
-    if (before != now && boot.compare_exchange_strong(before, now)) {
-        word(Counter::rebuild).fetch_or(static_cast<std::uint64_t>(RebuildReason::boot));
-    }
+    if (before == now) return;
+    // First, as a process that dies in between would leave none.
+    word(Counter::rebuild).fetch_or(static_cast<std::uint64_t>(RebuildReason::boot));
+    boot.compare_exchange_strong(before, now);
 }
 
 std::uint64_t IndexWords::note_limit(std::uint64_t bytes, Order order) {

@@ -204,6 +204,20 @@ TEST_F(LostIndexTest, ADamagedStampOutlivesNoLaterValue) {
 }
 
 // Rebuilds have set the stamps forward, by less than a second.
+// A second, which is more than the clock that the lost one went by can have been ahead.
+TEST_F(LostIndexTest, AnIndexBesideSegmentsBeginsAheadOfTheClock) {
+    put(*store_, "key", "value");
+    const std::uint64_t now = wall_clock_ns();
+    const auto identity =
+        identity_for_new_index(directory(), kNewestFormat, options_.version, options_.identifier);
+    ASSERT_TRUE(create_index_file(directory(), identity, Replace::yes).ok());
+    auto file = directory().open_file(kIndexFileName, Access::read_write);
+    ASSERT_TRUE(file.ok());
+    const auto index = Index::open(std::move(*file), identity, Access::read_write);
+    ASSERT_TRUE(index.ok());
+    EXPECT_GT(index.value()->last_stamp(), now + 900'000'000);
+}
+
 TEST_F(LostIndexTest, ALostIndexThatWasAheadOfTheClockIsFollowedByGreaterStamps) {
     const auto ahead = stamp_at(kNewestFormat, wall_clock_ns() + 500'000'000);
     std::array<std::byte, 8> word = {};

@@ -24,7 +24,6 @@ constexpr std::uint16_t kFlagPinned = 1;
 constexpr std::uint16_t kFlagCopied = 2;
 constexpr std::uint16_t kFlagIncompressible = 4;
 constexpr std::uint16_t kFlagRemoval = 8;
-constexpr std::uint16_t kFlagReplaces = 16;
 
 // The lowest byte of given_up_in is not written.
 constexpr std::uint64_t kGivenUpBits = ~std::uint64_t{0xFF};
@@ -53,8 +52,7 @@ RecordState parse_state(std::byte octet) {
 std::uint16_t flags_of(const RecordHeader &header) {
     return static_cast<std::uint16_t>(
         (header.pinned ? kFlagPinned : 0) | (header.copied ? kFlagCopied : 0) |
-        (header.incompressible ? kFlagIncompressible : 0) | (header.removal ? kFlagRemoval : 0) |
-        (header.replaces ? kFlagReplaces : 0));
+        (header.incompressible ? kFlagIncompressible : 0) | (header.removal ? kFlagRemoval : 0));
 }
 
 // Whether codec and sizes can go together.
@@ -93,6 +91,19 @@ std::array<std::byte, 7> given_up_bytes(GivenUp reason, std::uint64_t boot) {
     std::array<std::byte, 7> bytes;
     std::copy(word.begin() + 1, word.end(), bytes.begin());
     return bytes;
+}
+
+RecordHeader removal_of(std::uint64_t key_hash, std::size_t key_size, std::uint64_t stamp_ns,
+                        std::uint64_t boot) {
+    RecordHeader header;
+    header.state = RecordState::removed;
+    header.removal = true;
+    header.given_up_in = boot;
+    header.key_hash = key_hash;
+    header.key_size = static_cast<std::uint32_t>(key_size);
+    header.stamp_ns = stamp_ns;
+    header.value_check = value_checksum({});
+    return header;
 }
 
 std::uint64_t record_seed(std::uint64_t cache_id, Location location) {
@@ -143,7 +154,6 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.copied = (flags & kFlagCopied) != 0;
     header.incompressible = (flags & kFlagIncompressible) != 0;
     header.removal = (flags & kFlagRemoval) != 0;
-    header.replaces = (flags & kFlagReplaces) != 0;
     header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
     header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);
     header.raw_size = get_le<std::uint32_t>(bytes, kRawSizeOffset);

@@ -54,7 +54,6 @@ struct RecordHeader {
     bool copied = false;           // a copy, from a segment that was evicted
     bool incompressible = false;   // compressing it saved nothing
     bool removal = false;          // never an entry: says that older ones were removed
-    bool replaces = false;         // there may be older records of the key, or its original
     std::uint32_t key_size = 0;    // bytes
     std::uint32_t value_size = 0;  // bytes as stored
     std::uint32_t raw_size = 0;    // bytes as given by the caller
@@ -63,9 +62,9 @@ struct RecordHeader {
     std::uint64_t key_hash = 0;
     std::uint64_t value_check = 0;
     bool unmoved = false;  // a copy that its entry's slot does not lead to yet, ignored
-    // Says in which system start this record was given up, see given_up(). 0: it was not. Until the
+    // Says in which system start this record was given up, see given_up_bytes(). 0: it was not. Until the
     // next start it is dead or ignored. After that it is live, as the other record may be lost with the
-    // power.
+    // power. Of a record that is `removed`: in which start that was.
     std::uint64_t given_up_in = 0;
 
     // For a newer one; for another copy of the same. Both correct a few wrong bits.
@@ -79,6 +78,11 @@ struct RecordHeader {
                         kRecordAlignment);
     }
 };
+
+// A record that is never an entry, and says that the older ones of its key were removed, in the system start
+// `boot`.
+RecordHeader removal_of(std::uint64_t key_hash, std::size_t key_size, std::uint64_t stamp_ns,
+                        std::uint64_t boot);
 
 // Ties a record to its location: a copy of its bytes elsewhere does not verify.
 std::uint64_t record_seed(std::uint64_t cache_id, Location location);

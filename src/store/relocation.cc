@@ -52,7 +52,6 @@ Status relocate(const Directory &directory, Index &index, Writer &writer, const 
     RecordHeader header = entry.header;
     header.state = RecordState::live;
     header.given_up_in = 0;
-    header.replaces = true;  // its original, until that goes
     header.unmoved = true;
     TRY_ASSIGN(const Writer::Appended copy,
                writer.append(index, header, entry.key, entry.value, entry.purpose));
@@ -67,6 +66,18 @@ Status relocate(const Directory &directory, Index &index, Writer &writer, const 
     });
     if (moved) (void)mark_moved(directory, {copy.location, header.stamp_ns});
     return {};
+}
+
+Status keep_removal(Index &index, Writer &writer, const ScannedRecord &removed,
+                    Account::Purpose purpose) {
+    const Bytes key = removed.head->key();
+    const RecordHeader &before = removed.header;
+    const RecordHeader header =
+        removal_of(before.key_hash, key.size(), before.stamp_ns, before.given_up_in);
+    TRY_ASSIGN(const Writer::Appended kept, writer.append(index, header, key, {}, purpose));
+    if (!Writer::was_deleted(kept)) return {};
+    writer.release_segment();
+    return Error::busy;
 }
 
 Status sync_copies(const Directory &directory, const Index &index) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "store/relocation.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -234,29 +236,40 @@ TEST_F(RelocationTest, ARebuildLeavesOneOfTwoCopies) {
 
 // Else a power loss could bring the name back, with some of the records.
 TEST_F(RelocationTest, ARetiredFileIsCutOnceItsNewNameIsDurable) {
-    const Location from = files_.put("key", "value");
-    files_.index().note_sync();
-    files_.writer().release_segment();
-    const auto name = retire_segment(files_.directory(), files_.index(), from.segment);
-    ASSERT_TRUE(name.ok() && name.value());
     static int synced;
     static int synced_before_cut;
-    synced = 0;
-    synced_before_cut = -1;
     SystemCalls calls = kKernel;
     calls.fsync = [](int fd) {
         ++synced;
         return kKernel.fsync(fd);
     };
     calls.ftruncate = [](int fd, off_t size) {
-        synced_before_cut = synced;
+        if (size == 0) synced_before_cut = synced;
         return kKernel.ftruncate(fd, size);
     };
-    system_calls = &calls;
-    const Status discarded = discard_retired(files_.directory(), files_.index(), *name.value());
-    system_calls = &kKernel;
-    EXPECT_TRUE(discarded.ok());
-    EXPECT_EQ(synced_before_cut, 1);
+    for (const bool has_died : {false, true}) {  // who retired it, before it had deleted the file
+        const Location from = files_.put("key", "value");
+        files_.index().note_sync();
+        files_.writer().release_segment();
+        const auto name = retire_segment(files_.directory(), files_.index(), from.segment);
+        ASSERT_TRUE(name.ok() && name.value());
+        const auto file = files_.directory().open_file(*name.value(), Access::read_write);
+        constexpr timespec kLongAgo[] = {{1'600'000'000, 0}, {1'600'000'000, 0}};
+        ASSERT_TRUE(file.ok() && futimens(file->fd(), kLongAgo) == 0);
+        synced = 0;
+        synced_before_cut = -1;
+        system_calls = &calls;
+        if (has_died) {
+            Writer writer(files_.directory(), files_.account());
+            const RecordHeader header = removal_of(1, 5, 1, 0);
+            const auto put = Account::Purpose::put;
+            EXPECT_TRUE(writer.append(files_.index(), header, as_bytes("other"), {}, put).ok());
+        } else {
+            EXPECT_TRUE(discard_retired(files_.directory(), files_.index(), *name.value()).ok());
+        }
+        system_calls = &kKernel;
+        EXPECT_EQ(synced_before_cut, 1) << has_died;
+    }
 }
 
 // A write failed after the value: a rebuild would take the record for whole.

@@ -37,14 +37,6 @@ std::uint64_t start_for(Location record) {
     return record.offset / kRecordAlignment * kSampleStep;
 }
 
-// Whether there may be records of the key. The entry of another key with the same tag says so, too,
-// for one put in a hundred.
-bool may_replace(Index &index, std::uint64_t hash) {
-    Index::Candidates candidates(index, hash);
-    return index.rebuild_due() != RebuildReason::none || candidates.next().has_value() ||
-           !candidates.is_clean();
-}
-
 }  // namespace
 
 Examine Store::examiner(Index &index, Bytes key) {
@@ -102,7 +94,6 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     header.key_size = static_cast<std::uint32_t>(key.size());
     header.value_size = static_cast<std::uint32_t>(value.size());
     header.raw_size = header.value_size;
-    header.replaces = may_replace(index, header.key_hash);
     header.cost_us = options.cost_us;
     header.stamp_ns = index.next_stamp();
     header.value_check = value_checksum(value);
@@ -387,7 +378,8 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (!found) return marked;
         // Mark first. If that fails, the entry stays, as it could come back later.
-        TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns}, index.boot()));
+        TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns},
+                         boot_number_.load(std::memory_order_relaxed)));
         if (index.drop(found->place, found->slot)) return true;
         // A hit, a put or a copy has changed the slot: look again.
     }
@@ -396,15 +388,8 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
 // For an entry that the index may not lead to: writes a dead record, which is newer than all others of
 // the key. A rebuild goes by it.
 Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
-    RecordHeader header;
-    header.state = RecordState::removed;
-    header.removal = true;
-    header.replaces = true;
-    header.given_up_in = index.boot();
-    header.key_hash = hash;
-    header.key_size = static_cast<std::uint32_t>(key.size());
-    header.stamp_ns = index.next_stamp();
-    header.value_check = value_checksum({});
+    const std::uint64_t boot = boot_number_.load(std::memory_order_relaxed);
+    const RecordHeader header = removal_of(hash, key.size(), index.next_stamp(), boot);
     const auto record = append(index, header, key, {});
     const bool is_deleted = record.error() == Error::not_found;
     return record.ok() || is_deleted ? Status() : Status(record.error());

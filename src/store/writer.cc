@@ -173,12 +173,12 @@ Status Writer::remove_litter(const Index &index) const {
         if (is_under_construction(name)) continue;
         const auto info = directory_.info(name);
         if (!info.ok()) continue;
-        // Nobody needs what was retired; it stays for a while because that is deleted by who retired it.
+        // Nobody needs what was retired; it stays for a while because who retired it deletes it.
         const bool is_in_the_way =
             name.starts_with("discarded-") && info->disk_bytes > segment_bytes_ + kPage;
         const bool is_young = info->modified_ns + kTemporaryAgeNs > wall_clock_ns();
         if (is_young && !is_in_the_way) continue;
-        (void)discard_segment(directory_, name);
+        (void)discard_retired(directory_, index, name);
     }
     for (const SegmentFile &file : use.segments) {
         if (file.disk_bytes > segment_bytes_ + kPage) mend_large(index, file);

@@ -238,6 +238,9 @@ Status Rebuild::update_key(std::uint64_t hash) {
         note_if_undecided();
         if (whole.outcome == ReadOutcome::found) {
             const Listed winner = listed_at(hash, *published);
+            // Once its original is given up, only the slot would say that it counts.
+            if (whole.header.unmoved)
+                (void)mark_moved(directory_, {winner.location(), winner.stamp_ns});
             note_losers(winner);
             const std::uint64_t stamp_max_ns = newest_first_ ? published->stamp_ns : UINT64_MAX;
             return publish_in_new(winner, published->slot, stamp_max_ns, examine);

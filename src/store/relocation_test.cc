@@ -164,6 +164,16 @@ TEST_F(RelocationTest, WhatASlotHasMovedToIsTheEntryWhenTheOriginalIsGone) {
     EXPECT_EQ(files_.get("key"), "value");
 }
 
+// It gives the original up, so it has to say so in the copy.
+TEST_F(RelocationTest, ARebuildFinishesTheMoveToWhatTheSlotLeadsTo) {
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    have_slot_follow("key", "value", from);
+    rebuild();
+    lose_index_and_search();
+    EXPECT_EQ(files_.get("key"), "value");
+}
+
 TEST_F(RelocationTest, FinishingLeavesALaterValueAlone) {
     const Location from = files_.put("key", "value");
     move_and_die(from);

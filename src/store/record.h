@@ -38,7 +38,7 @@ inline constexpr std::size_t kRecordEndSize = 8;
 enum class RecordState : std::uint8_t {
     live = 0x0F,     // unless it was given up
     removed = 0xF0,  // dead
-    unused = 0x55,   // never published, ignored; exactly this
+    unused = 0x55,   // never published, ignored; exactly this, and not given up
 };
 
 // At kRecordUnmovedOffset. A reader corrects three wrong bits.

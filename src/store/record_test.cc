@@ -149,6 +149,14 @@ TEST(RecordTest, AStateWithAWrongBitIsWhatItWas) {
     }
 }
 
+TEST(RecordTest, WhatWasGivenUpIsNotUnused) {
+    RecordHeader header = sample();
+    header.state = RecordState::unused;
+    EXPECT_EQ(decode_record_header(encoded(header), kSeed)->state, RecordState::unused);
+    header.given_up_in = kBoot;
+    EXPECT_EQ(decode_record_header(encoded(header), kSeed)->state, RecordState::removed);
+}
+
 // Noise in a changing state may keep the record or drop it, but must not bring back an older one.
 TEST(RecordTest, AStateThatIsNoneCountsAsRemoved) {
     std::vector<std::byte> bytes = encoded(sample());

@@ -150,7 +150,8 @@ Result<bool> Compactor::compact(Index &index, Work &work, std::uint32_t segment)
 }
 
 bool Compactor::is_removal(const RecordHeader &header) const {
-    return header.state == RecordState::removed && header.was_replaced(reader_.boot());
+    return header.state == RecordState::removed &&
+           (header.given_up_in == 0 || header.was_replaced(reader_.boot()));
 }
 
 Result<Compactor::Removals> Compactor::removals_in(SegmentScan scan) const {
@@ -173,7 +174,7 @@ Result<std::uint64_t> Compactor::copy_all(Index &index, Work &work, const Segmen
         if (!entry) return kept;
         if (is_removal(entry->record.header)) {
             TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(index, lock));
-            TRY(keep_removal(index, work.writer, entry->record, purpose_));
+            TRY(keep_removal(index, work.writer, entry->record, reader_.boot(), purpose_));
             ++kept;
             continue;
         }

@@ -101,7 +101,7 @@ class Compactor {
     static Samples take_samples(Index &index);
     bool is_worth_it(const Index &index, const Sample &sample);
     Result<bool> compact(Index &index, Work &work, std::uint32_t segment);
-    // The records that were removed in this system start.
+    // The records that were removed in this system start, as far as is known.
     struct Removals {
         std::uint64_t count = 0;
         std::uint64_t bytes = 0;  // that it takes to keep them

@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-// Calls change(write, header) if the record is there. Offsets for write(offset, bytes) are from its begin.
+// Calls change(write) if the record is there. Offsets for write(offset, bytes) are from its begin.
 template <typename Change>
 Status change_record(const Directory &directory, const RecordId &record, Change change) {
     const Location location = record.location;
@@ -23,14 +23,13 @@ Status change_record(const Directory &directory, const RecordId &record, Change 
     const auto write = [&](std::size_t offset, Bytes bytes) {
         return file->write_at(location.offset + offset, std::span(&bytes, 1));
     };
-    return change(write, *header);
+    return change(write);
 }
 
 Status change_bytes(const Directory &directory, const RecordId &record, std::size_t offset,
                     Bytes bytes) {
-    return change_record(directory, record, [&](const auto &write, const RecordHeader &) {
-        return write(offset, bytes);
-    });
+    return change_record(directory, record,
+                         [&](const auto &write) { return write(offset, bytes); });
 }
 
 }  // namespace
@@ -40,16 +39,13 @@ Status mark_state(const Directory &directory, const RecordId &record, RecordStat
     return change_bytes(directory, record, kRecordStateOffset, Bytes(&octet, 1));
 }
 
-// The start first: a process that dies in between leaves a record that is dead until the next one, and
-// none that is dead for ever and does not say since when.
 Status mark_removed(const Directory &directory, const RecordId &record, std::uint64_t boot) {
     const auto octet = static_cast<std::byte>(RecordState::removed);
-    return change_record(directory, record, [&](const auto &write, const RecordHeader &header) {
-        const auto before = given_up_bytes(GivenUp::replaced, header.given_up_in);
-        Status status = write(kRecordGivenUpOffset, given_up_bytes(GivenUp::replaced, boot));
-        if (status.ok()) status = write(kRecordStateOffset, Bytes(&octet, 1));
-        if (!status.ok()) (void)write(kRecordGivenUpOffset, before);
-        return status;
+    return change_record(directory, record, [&](const auto &write) -> Status {
+        TRY(write(kRecordStateOffset, Bytes(&octet, 1)));
+        // Without it the record counts as one that was removed in this start.
+        (void)write(kRecordGivenUpOffset, given_up_bytes(GivenUp::replaced, boot));
+        return {};
     });
 }
 

@@ -24,7 +24,7 @@ struct RecordId {
 };
 
 Status mark_state(const Directory &directory, const RecordId &record, RecordState state);
-// That it was removed, in the system start `boot`. After an error it may be dead until the next one.
+// That it was removed, in the system start `boot`.
 Status mark_removed(const Directory &directory, const RecordId &record, std::uint64_t boot);
 // That it was given up in the system start `boot`.
 Status mark_given_up(const Directory &directory, const RecordId &record, GivenUp reason,

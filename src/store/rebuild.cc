@@ -228,8 +228,8 @@ Status Rebuild::update_key(std::uint64_t hash) {
     const bool counts = is_newest || !newest_first_;
     const bool is_removed = published && was_removed_after(published->stamp_ns);
     if (is_removed) {  // the record that says so may be gone before this one
-        TRY(mark_state(directory_, {published->slot.location(), published->stamp_ns},
-                       RecordState::removed));
+        TRY(mark_removed(directory_, {published->slot.location(), published->stamp_ns},
+                         listing_.boot()));
     }
     if (published && counts && !is_removed) {
         // A power loss may have taken its value, and even its end, so that it was not listed.
@@ -261,7 +261,7 @@ Status Rebuild::take_away(std::uint64_t hash, std::uint64_t stamp_ns, const Exam
     TRY_ASSIGN(const auto older, find_published(index, hash, examine));
     if (!older || older->stamp_ns > stamp_ns) return {};
     // The record that says so may be gone before this one.
-    TRY(mark_state(directory_, {older->slot.location(), older->stamp_ns}, RecordState::removed));
+    TRY(mark_removed(directory_, {older->slot.location(), older->stamp_ns}, listing_.boot()));
     index.drop(older->place, older->slot);
     return {};
 }
@@ -393,7 +393,7 @@ void Rebuild::mark_losers() {
             (void)mark_given_up(directory_, {location, listed.stamp_ns}, reason, boot);
         };
         if (winner.removed()) {
-            (void)mark_state(directory_, {location, listed.stamp_ns}, RecordState::removed);
+            (void)mark_removed(directory_, {location, listed.stamp_ns}, boot);
         } else if (listed.stamp_ns < winner.stamp_ns) {
             give_up(GivenUp::replaced);
         } else if (!is_copy) {

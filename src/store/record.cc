@@ -162,7 +162,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.key_hash = get_le<std::uint64_t>(bytes, kKeyHashOffset);
     header.value_check = get_le<std::uint64_t>(bytes, kValueCheckOffset);
     header.given_up_in = get_le<std::uint64_t>(bytes, kRecordUnmovedOffset) & kGivenUpBits;
-    // What a power loss has left of `removed`, which was written after the other.
+    // What a power loss has left of `removed`.
     if (header.state == RecordState::unused && header.given_up_in != 0)
         header.state = RecordState::removed;
     const auto unmoved = std::to_integer<unsigned>(bytes[kRecordUnmovedOffset]);

@@ -64,7 +64,7 @@ struct RecordHeader {
     bool unmoved = false;  // a copy that its entry's slot does not lead to yet, ignored
     // Says in which system start this record was given up, see given_up_bytes(). 0: it was not. Until the
     // next start it is dead or ignored. After that it is live, as the other record may be lost with the
-    // power. Of a record that is `removed`: in which start that was.
+    // power. Of a record that is `removed`: in which start that was; 0: it is not known.
     std::uint64_t given_up_in = 0;
 
     // For a newer one; for another copy of the same. Both correct a few wrong bits.

@@ -68,12 +68,11 @@ Status relocate(const Directory &directory, Index &index, Writer &writer, const 
     return {};
 }
 
-Status keep_removal(Index &index, Writer &writer, const ScannedRecord &removed,
+Status keep_removal(Index &index, Writer &writer, const ScannedRecord &removed, std::uint64_t boot,
                     Account::Purpose purpose) {
     const Bytes key = removed.head->key();
     const RecordHeader &before = removed.header;
-    const RecordHeader header =
-        removal_of(before.key_hash, key.size(), before.stamp_ns, before.given_up_in);
+    const RecordHeader header = removal_of(before.key_hash, key.size(), before.stamp_ns, boot);
     TRY_ASSIGN(const Writer::Appended kept, writer.append(index, header, key, {}, purpose));
     if (!Writer::was_deleted(kept)) return {};
     writer.release_segment();

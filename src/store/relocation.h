@@ -62,9 +62,9 @@ struct Relocation {
 // entry is where it was.
 Status relocate(const Directory &directory, Index &index, Writer &writer, const Relocation &entry);
 
-// Writes a record that says the same of older records of its key as one that was removed. Errors as
-// relocate().
-Status keep_removal(Index &index, Writer &writer, const ScannedRecord &removed,
+// Writes a record that says the same of older records of its key as one that was removed in the system
+// start `boot`. Errors as relocate().
+Status keep_removal(Index &index, Writer &writer, const ScannedRecord &removed, std::uint64_t boot,
                     Account::Purpose purpose);
 
 // Durable entries stay durable: syncs the copies before the originals go, unless the cache was

@@ -335,6 +335,23 @@ TEST_F(RebuildTest, ARecordThatLacksOnlyItsEndIsFound) {
     EXPECT_EQ(files_.get("next"), "its value");
 }
 
+TEST_F(RebuildTest, ARemovalAlsoHoldsIfItsRecordLacksItsEnd) {
+    files_.append("key", "older", 100);
+    const Location removed = files_.append("key", "newer", 200).location;
+    files_.append("next", "its value", 300);
+    ASSERT_TRUE(mark_removed(files_.directory(), {removed, 200}, files_.index().boot()).ok());
+    const auto file =
+        files_.directory().open_file(segment_file_name(removed.segment), Access::read_write);
+    const std::array<std::byte, kRecordEndSize> noise = {};
+    const Bytes pieces[] = {noise};
+    const std::uint64_t end = removed.offset + 2 * kRecordAlignment;
+    ASSERT_TRUE(file.ok() && file->write_at(end - kRecordEndSize, pieces).ok());
+    lose_index();
+    ASSERT_TRUE(rebuild().ok());
+    EXPECT_FALSE(files_.get("key"));
+    EXPECT_EQ(files_.get("next"), "its value");
+}
+
 // After a power loss a record can be there with its header and key, and without its value.
 TEST_F(RebuildTest, AnOlderWholeRecordBeatsANewerOneThatIsNot) {
     files_.append("key", "whole", 100);

@@ -51,12 +51,25 @@ Result<bool> SegmentScan::has_end(RecordReader &reader, const ScannedRecord &rec
     return count == end.size() && same_bytes(end, record_end(record.head->buffer(), trace_));
 }
 
-// A power loss may have taken only the end of a record.
+// A power loss may have taken only the end of a record. One that was removed says that there is no entry: it
+// must not be passed by because readers give no value of it.
 Result<bool> SegmentScan::has_value(RecordReader &reader, const ScannedRecord &record) const {
-    const ReadRecord whole =
-        reader.read_any(cache_id_, record.location, RecordReader::Form::stored);
-    if (whole.outcome == ReadOutcome::unreadable) return Error::io;
-    return whole.outcome == ReadOutcome::found;
+    const RecordHeader &header = record.header;
+    if (header.state != RecordState::removed) {
+        const ReadRecord whole =
+            reader.read_any(cache_id_, record.location, RecordReader::Form::stored);
+        if (whole.outcome == ReadOutcome::unreadable) return Error::io;
+        return whole.outcome == ReadOutcome::found;
+    }
+    const auto segment = reader.segments().open(segment_);
+    if (segment.error() == Error::not_found) return false;
+    if (!segment.ok()) return segment.error();
+    const BlobRef blob = Blob::allocate(header.value_size);
+    if (!blob) return Error::no_memory;
+    const MutableBytes value = blob->buffer().first(header.value_size);
+    const std::uint64_t offset = record.location.offset + header.value_offset();
+    TRY_ASSIGN(const std::size_t count, segment->file().read_at(offset, value));
+    return count == value.size() && value_checksum(value) == header.value_check;
 }
 
 // Moves on to the next offset that begins like a record.

@@ -5,15 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "os/environment.h"
+#include "os/system_calls.h"
 #include "os/testing/scratch.h"
+#include "store/index_file.h"
 #include "store/index_format.h"
 #include "store/segment_format.h"
+#include "store/space.h"
 #include "store/stamp.h"
 #include "store/store.h"
 
@@ -216,6 +222,39 @@ TEST_F(LostIndexTest, AnIndexBesideSegmentsBeginsAheadOfTheClock) {
     const auto index = Index::open(std::move(*file), identity, Access::read_write);
     ASSERT_TRUE(index.ok());
     EXPECT_GT(index.value()->last_stamp(), now + 900'000'000);
+}
+
+// What it holds by then would not be newer than what is put in the other one.
+TEST_F(LostIndexTest, AnIndexThatHasTakenTheDamagedOnesPlaceStays) {
+    store_.reset();
+    ASSERT_TRUE(directory().replace_file(kIndexFileName, as_bytes("some text")).ok());
+    static std::atomic<int> made;
+    made = 0;
+    options_.log = Log(
+        [](void *, int, const char *line) {
+            made += std::string(line).ends_with("index damaged, rebuilding it") ? 1 : 0;
+        },
+        nullptr);
+    static std::function<void()> at_lock;
+    std::unique_ptr<Store> other;
+    at_lock = [&] {
+        other = open();
+        put(*other, "key", "value");
+    };
+    SystemCalls calls = kKernel;
+    calls.lock = [](int fd, int command, struct flock *range) {
+        if (range->l_start == kEvictionByte) {
+            if (const auto now = std::exchange(at_lock, nullptr)) now();
+        }
+        return kKernel.lock(fd, command, range);
+    };
+    system_calls = &calls;
+    open().reset();
+    other.reset();
+    system_calls = &kKernel;
+    EXPECT_FALSE(at_lock) << "it was not called";
+    EXPECT_EQ(made, 1);
+    EXPECT_EQ(get(*open(), "key"), "value");
 }
 
 TEST_F(LostIndexTest, ALostIndexThatWasAheadOfTheClockIsFollowedByGreaterStamps) {

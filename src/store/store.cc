@@ -226,6 +226,15 @@ Status Store::make_way(const char *name) {
 
 Status Store::open_index(Create create, bool may_wipe) {
     bool was_wiped = false;
+    // Two processes must not replace each other's index: the one that comes last may have been made first,
+    // and give stamps that are lower than those of entries in the other. So look again under a lock. If
+    // who holds it stands still, go on without.
+    std::optional<Result<ByteLock>> replacing;
+    const auto may_replace = [&] {
+        if (replacing) return true;
+        replacing.emplace(lock_eviction(directory_, kSessionPatienceUs));
+        return false;
+    };
     for (unsigned attempt = 0; attempt < kIndexAttempts; ++attempt) {
         auto file = options_.lent != nullptr ? options_.lent->index()
                                              : directory_.open_file(kIndexFileName, access_);
@@ -233,14 +242,14 @@ Status Store::open_index(Create create, bool may_wipe) {
             (file.error() == Error::denied || file.error() == Error::read_only)) {
             // One that may not even be read is as good as damaged.
             const auto readable = directory_.open_file(kIndexFileName, Access::read_only);
-            if (readable.error() == Error::denied && create_index(create, Replace::yes).ok()) {
-                continue;
+            if (readable.error() == Error::denied) {
+                if (!may_replace() || create_index(create, Replace::yes).ok()) continue;
             }
             access_ = Access::read_only;
             continue;
         }
         if (file.error() == Error::corrupt) {
-            TRY(make_way(kIndexFileName));
+            if (access_ == Access::read_only || may_replace()) TRY(make_way(kIndexFileName));
             continue;
         }
         const bool may_make = access_ == Access::read_write && create == Create::yes;
@@ -255,6 +264,7 @@ Status Store::open_index(Create create, bool may_wipe) {
             identity.ok() && options_.lent == nullptr && identity->format != format_;
         if (is_strange) identity = Error::corrupt;
         if (identity.error() == Error::corrupt && access_ == Access::read_write) {
+            if (!may_replace()) continue;
             options_.log.write(Severity::warning, "cache %s: index damaged, rebuilding it",
                                options_.identifier.c_str());
             TRY(create_index(create, Replace::yes));

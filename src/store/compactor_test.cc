@@ -310,6 +310,7 @@ TEST_F(CompactorTest, ARemovedCopyIsKeptAsLongAsItsOriginalMayBe) {
     delete_index();
     open();
     EXPECT_EQ(get(1), -1);
+    store_.reset();
 }
 
 // What was removed stays removed, whatever compressing does, and whenever the system starts.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -236,6 +237,7 @@ TEST_F(LostIndexTest, AnIndexThatHasTakenTheDamagedOnesPlaceStays) {
         },
         nullptr);
     static std::function<void()> at_lock;
+    static const std::thread::id ours = std::this_thread::get_id();
     std::unique_ptr<Store> other;
     at_lock = [&] {
         other = open();
@@ -243,7 +245,7 @@ TEST_F(LostIndexTest, AnIndexThatHasTakenTheDamagedOnesPlaceStays) {
     };
     SystemCalls calls = kKernel;
     calls.lock = [](int fd, int command, struct flock *range) {
-        if (range->l_start == kEvictionByte) {
+        if (range->l_start == kEvictionByte && std::this_thread::get_id() == ours) {
             if (const auto now = std::exchange(at_lock, nullptr)) now();
         }
         return kKernel.lock(fd, command, range);

@@ -118,7 +118,8 @@ bool Compactor::is_worth_it(const Index &index, const Sample &sample) {
     return untried >= bytes / 2 && (untried != 0 || sample.seen == 0);
 }
 
-// False: it has to stay.
+// False: it stays, as hardly anything but removals would be copied. True: it is gone, or another process is
+// at it.
 Result<bool> Compactor::compact(Index &index, Work &work, std::uint32_t segment) {
     std::optional<SegmentLock> lock;
     {

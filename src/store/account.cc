@@ -16,6 +16,13 @@ constexpr std::uint64_t kSegmentBytesMin = 64 * 1024;
 constexpr std::uint64_t kSegmentBytesMax = (std::uint64_t{1} << kOffsetBits) * kRecordAlignment / 2;
 // A segment has at most this part of the limit.
 constexpr std::uint64_t kSegmentsPerLimit = 64;
+// But up to this size it may have that part. A segment costs a file that is made, looked at
+// whenever the cache is measured, and deleted: tiny ones cost far more than writing their entries.
+constexpr std::uint64_t kSmallSegmentBytes = 128 * 1024;
+constexpr std::uint64_t kSmallSegmentsPerLimit = 32;
+// Far from the limit is where this many steps fit in, and this part of the limit.
+constexpr std::uint64_t kFarSteps = 64;
+constexpr std::uint64_t kFarPerLimit = 8;
 // Left for small files beside index and segments, and for the blocks of the directory itself.
 constexpr std::uint64_t kMarginBytes = 64 * 1024;
 
@@ -23,18 +30,27 @@ constexpr std::uint64_t kMarginBytes = 64 * 1024;
 // limit at most: damage that has made one large, or a file that is not ours, leaves the cache the rest.
 constexpr std::uint64_t kOthersPerLimit = 2;
 
+// Large, so that few puts pay for a measurement; small, so that many writers fit below a limit.
+std::uint64_t step_for(std::uint64_t segment_bytes) {
+    const std::uint64_t small = std::min<std::uint64_t>(segment_bytes / 2, 64 * 1024);
+    return std::clamp<std::uint64_t>(segment_bytes / 8, small, 2 * 1024 * 1024);
+}
+
 }  // namespace
 
 SpaceLimits space_limits(std::uint64_t limit_bytes, WhenFull when_full) {
     const std::uint64_t share = limit_bytes / kSegmentsPerLimit;
+    const std::uint64_t largest =
+        std::max(share, std::min(limit_bytes / kSmallSegmentsPerLimit, kSmallSegmentBytes));
     std::uint64_t size = kSegmentBytesMin;
-    while (size < kSegmentBytesMax && size * 2 <= share) size *= 2;
+    while (size < kSegmentBytesMax && size * 2 <= largest) size *= 2;
+    const std::uint64_t step = step_for(size);
     if (when_full == WhenFull::refuse) {
         const std::uint64_t copies = limit_bytes - std::min(kMarginBytes, share);
-        return {limit_bytes, size, copies, copies - std::min(size, share), UINT64_MAX};
+        return {limit_bytes, size, step, copies, copies - std::min(size, share), UINT64_MAX};
     }
     const std::uint64_t copies = limit_bytes - kMarginBytes;
-    return {limit_bytes, size, copies, copies - size, copies - 3 * size};
+    return {limit_bytes, size, step, copies, copies - size, copies - 3 * size};
 }
 
 Result<DiskUse> Account::measure_and_note() {
@@ -45,11 +61,13 @@ Result<DiskUse> Account::measure_and_note() {
     return use;
 }
 
-// Far from the limit, without the locks: each writer takes one step at a time, and an eighth of the
-// limit holds 64 steps. Near the limit, one writer at a time.
+// Far from the limit, without the locks: each writer takes one step at a time, and 64 of them fit
+// in. Near the limit, one writer at a time.
 Result<Account::Space> Account::take(Index &index) {
+    const std::uint64_t far =
+        std::max(limits_.limit_bytes / kFarPerLimit, kFarSteps * limits_.step_bytes);
     const auto is_far = [&](std::uint64_t bytes) {
-        return bytes + limits_.limit_bytes / 8 < allowed_bytes(Purpose::put);
+        return bytes + far < allowed_bytes(Purpose::put);
     };
     if (is_far(used_bytes_.load(std::memory_order_relaxed))) {  // else it is near, most likely
         TRY_ASSIGN(DiskUse use, measure_and_note());

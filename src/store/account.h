@@ -10,6 +10,7 @@
 // kernel says.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -32,13 +33,14 @@ enum class WhenFull { evict, refuse };
 struct SpaceLimits {
     std::uint64_t limit_bytes;    // all files of the cache together
     std::uint64_t segment_bytes;  // a segment's size; a larger record gets a segment of its own
+    std::uint64_t step_bytes;     // a writer takes so many at a time, if a record needs no more
     std::uint64_t copy_bytes;     // all files, after a copy
     std::uint64_t put_bytes;      // all files, after a put: less, so that eviction never lacks room
     std::uint64_t pressed_bytes;  // if all files hold more, evict
 };
 
-// Chooses the segment size for a limit, so that a segment is a small part of the cache. A cache
-// that refuses when full may be filled up to a 32nd.
+// Chooses the segment size for a limit, so that a segment is a small part of the cache, but no tiny
+// file. A cache that refuses when full may be filled up to a 32nd.
 SpaceLimits space_limits(std::uint64_t limit_bytes, WhenFull when_full = WhenFull::evict);
 
 class Account {
@@ -59,6 +61,11 @@ class Account {
     // Whether so little space was left that the store should evict, when somebody last measured.
     bool pressed() const {
         return used_bytes_.load(std::memory_order_relaxed) > limits_.pressed_bytes;
+    }
+    // For pressed(), until somebody measures again.
+    void note_freed(std::uint64_t disk_bytes) {
+        const std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
+        used_bytes_.store(used - std::min(used, disk_bytes), std::memory_order_relaxed);
     }
     // Measures now. full: the files hold more than the limit.
     Status measure(Index &index);

@@ -14,6 +14,11 @@ namespace {
 constexpr unsigned kPlanRecords = 128;
 constexpr std::uint64_t kPlanBytes = 1024 * 1024;
 constexpr std::uint64_t kDropWork = 256;
+// Segments that are listed once go one after the other, as long as nobody else retires one. So many, as
+// later ones may be younger by then.
+constexpr std::ptrdiff_t kVictimsAhead = 8;
+// Deleting a file of this size takes less time than having a thread do it.
+constexpr std::uint64_t kQuickBytes = 1024 * 1024;
 
 }  // namespace
 
@@ -45,11 +50,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         plan_.clear();
         planned_victim_ = victim;
     }
-    if (plan_.empty() && scan_->at_end()) {
-        TRY(retire(index, segment, budget_bytes == UINT64_MAX));
-        return Progress::retired;
-    }
-    if (plan_.empty()) {
+    if (plan_.empty() && !scan_->at_end()) {
         const Status planned = guarded([&]() REQUIRES_LOCK(mutex_) { return plan_more(index); });
         if (!planned.ok()) {  // plan again, so that no entry is dropped unjudged
             plan_.clear();
@@ -66,28 +67,45 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         }
         done += entry.keep ? entry.size_bytes : kDropWork;
     }
-    return Progress::some;
+    if (!plan_.empty() || !scan_->at_end()) return Progress::some;
+    TRY(retire(index, segment, budget_bytes == UINT64_MAX));
+    return Progress::retired;
 }
 
 Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
-    TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
-    // A segment's age is that of its last record: taking it over makes it younger.
-    const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
-    std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
-        return oldest_first ? a.modified_ns < b.modified_ns : a.modified_ns > b.modified_ns;
-    });
-    for (const SegmentFile &file : use.segments) {
+    if (index.retired() != retired_) next_.clear();
+    const bool listed_now = next_.empty();
+    if (listed_now) TRY(list_victims());
+    while (!next_.empty()) {
+        const std::uint32_t segment = next_.back();
+        next_.pop_back();
         // Name the victim, then look for a writer. A writer locks a segment, then looks whether it
         // is named: so one of the two sees the other. It may still lock the victim for a moment
         // later on. That must not stop the eviction: once entries were dropped, older values of
         // their keys in other segments could come back.
-        index.name_victim(file.segment);
-        if (!has_no_writer(directory_, file.segment)) continue;
-        index.name_victim_without_writer(file.segment);
-        return std::optional(file.segment);
+        index.name_victim(segment);
+        if (!has_no_writer(directory_, segment)) continue;
+        index.name_victim_without_writer(segment);
+        const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
+        const std::ptrdiff_t kept = oldest_first ? kVictimsAhead : 0;  // else new ones go first
+        if (std::ssize(next_) > kept) next_.erase(next_.begin(), next_.end() - kept);
+        return std::optional(segment);
     }
+    if (!listed_now) return choose_victim(index);
     index.forget_victim();
     return std::optional<std::uint32_t>();
+}
+
+// The order in which segments go. A segment's age is that of its last record: taking it over makes it
+// younger.
+Status Evictor::list_victims() {
+    TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
+    const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
+    std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
+        return oldest_first ? a.modified_ns > b.modified_ns : a.modified_ns < b.modified_ns;
+    });
+    for (const SegmentFile &file : use.segments) next_.push_back(file.segment);
+    return {};
 }
 
 // 0: it was deleted, or may not be read.
@@ -173,9 +191,13 @@ bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
 
 Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     TRY(sync_copies(directory_, index));
+    const auto file = directory_.info(segment_file_name(segment));
+    const std::uint64_t disk_bytes = file.ok() ? file->disk_bytes : 0;
     TRY_ASSIGN(const auto discarded, retire_segment(directory_, index, segment));
-    if (discarded) discard(index, *discarded, wait);
+    if (discarded) discard(index, *discarded, wait || disk_bytes <= kQuickBytes);
+    account_.note_freed(disk_bytes);
     index.forget_victim();
+    retired_ = index.retired();
     planned_victim_.reset();
     reader_.segments().forget_deleted();
     return {};

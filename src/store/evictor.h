@@ -87,7 +87,8 @@ class Evictor {
     };
 
     Result<Progress> step_locked(Index &index, std::uint64_t budget_bytes) REQUIRES_LOCK(mutex_);
-    Result<std::optional<std::uint32_t>> choose_victim(Index &index);
+    Result<std::optional<std::uint32_t>> choose_victim(Index &index) REQUIRES_LOCK(mutex_);
+    Status list_victims() REQUIRES_LOCK(mutex_);
     Result<std::uint64_t> readable_bytes(std::uint32_t segment);
     static void drop_all(Index &index, std::uint32_t segment);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
@@ -103,8 +104,8 @@ class Evictor {
     const Policy &policy_;
     std::atomic<std::uint64_t> evicted_ = 0;
 
-    // Deletes a file in a thread of its own: on a file system that tells the disk at once what is
-    // free, deleting some megabytes takes tens of milliseconds.
+    // Deletes a file, in a thread of its own if it need not wait: on a file system that tells the disk at
+    // once what is free, deleting some megabytes takes tens of milliseconds.
     void discard(const Index &index, const std::string &name, bool wait) REQUIRES_LOCK(mutex_);
 
     PatientLock eviction_lock_;
@@ -118,7 +119,9 @@ class Evictor {
     std::optional<Victim> planned_victim_ GUARDED_BY(mutex_);
     // Of that segment: all before the scan's offset is planned or done.
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
-    std::vector<Planned> plan_ GUARDED_BY(mutex_);  // still to be done, last first
+    std::vector<std::uint32_t> next_ GUARDED_BY(mutex_);  // victims, last first, while
+    std::uint64_t retired_ GUARDED_BY(mutex_) = 0;        // Index::retired() is this
+    std::vector<Planned> plan_ GUARDED_BY(mutex_);        // still to be done, last first
 
     // Constant while the worker runs.
     std::string discarded_;

@@ -103,14 +103,14 @@ TEST_F(EvictorTest, WhatCannotBeCopiedAtTheMomentIsNotEvicted) {
     });
     Process process(full, full.reader(), *policy_by_name("lru"));
     const auto step = [&] { return process.evictor.step(full.index(), 100'000'000).value(); };
-    ASSERT_EQ(step(), Progress::some);
+    ASSERT_EQ(step(), Progress::retired);
     const auto others = full.directory().open_or_make_file(kLockFileName);
     ASSERT_TRUE(others.ok() && others->try_lock(kSpaceByte, LockKind::exclusive).value());
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(step(), i == 0 ? Progress::retired : Progress::busy);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(step(), Progress::busy);
     EXPECT_EQ(process.evictor.evicted(), 0u);
     for (int i = 0; i < 850; ++i) ASSERT_TRUE(full.get(std::to_string(i))) << i;
     others->unlock(kSpaceByte);
-    EXPECT_EQ(step(), Progress::some);
+    EXPECT_EQ(step(), Progress::retired);
 }
 
 TEST_F(EvictorTest, ADamagedNameIsNoSegment) {
@@ -235,7 +235,7 @@ TEST_F(EvictorTest, APlanIsForOneSegmentAndNotForTheNextOfItsNumber) {
     ASSERT_NE(slots_in(*segment), 0u);
     files_.writer().release_segment();
     ASSERT_NE(step(first), Progress::none);
-    ASSERT_EQ(victim(), segment);
+    ASSERT_TRUE(victim() == segment || !exists(*segment));
     while (step(first, UINT64_MAX) == Progress::some) {
     }
     EXPECT_FALSE(exists(*segment));

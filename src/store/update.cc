@@ -287,9 +287,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
 void Store::evict_some(Index &index, std::uint64_t record_size) {
     if (!account_->pressed()) return;
     flush_hits();
-    const auto progress = evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
-    const bool retired = progress.ok() && progress.value() == Evictor::Progress::retired;
-    if (retired) (void)account_->measure(index);
+    (void)evictor_->step(index, std::max(record_size * kRoomPerByte, kRoomWorkMin));
 }
 
 // The first put also starts it for segments that earlier processes left.

@@ -20,12 +20,6 @@ namespace {
 
 constexpr std::uint64_t kLitterEachNs = 100'000'000;
 
-// Blocks are reserved in steps: large, so that few puts pay for it; small, so that many writers fit
-// below a limit.
-std::uint64_t reserve_step(std::uint64_t segment_bytes) {
-    return std::clamp<std::uint64_t>(segment_bytes / 8, 16 * 1024, 2 * 1024 * 1024);
-}
-
 }  // namespace
 
 // A segment that this process writes. Its last owner gives unused blocks back and unlocks it.
@@ -133,7 +127,7 @@ Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end,
     TRY(check_file_size(end));
     TRY_ASSIGN(const auto space, account_.take(index));
     const DiskUse &use = space.use;
-    const std::uint64_t step = reserve_step(segment_bytes_);
+    const std::uint64_t step = account_.limits().step_bytes;
     const std::uint64_t wanted = std::min(align_up(end, step), segment_bytes_);
     std::uint64_t target = std::max(end, wanted);
     const auto fits = [&] {
@@ -263,7 +257,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
                                                                       std::uint64_t record_size,
                                                                       Account::Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
-    std::uint64_t blocks = std::max(needed, reserve_step(segment_bytes_));
+    std::uint64_t blocks = std::max(needed, account_.limits().step_bytes);
     if (use.bytes + blocks > account_.allowed_bytes(purpose) || !check_file_size(blocks).ok()) {
         blocks = needed;
     }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <thread>
@@ -52,6 +53,36 @@ TEST(SpaceLimitsTest, ASegmentIsASmallPartOfTheCache) {
         EXPECT_GE(limits.segment_bytes, 64u * 1024);
         EXPECT_LE(limits.segment_bytes, (std::uint64_t{1} << kOffsetBits) * kRecordAlignment);
         EXPECT_LE(limits.segment_bytes, limit / 16);
+    }
+}
+
+// Each segment costs a file that is made, measured and deleted.
+TEST(SpaceLimitsTest, ASegmentOfASmallCacheIsNoTinyFile) {
+    for (std::uint64_t mib = 1; mib <= 64; ++mib) {
+        const std::uint64_t limit = mib << 20;
+        const std::uint64_t worth = std::min<std::uint64_t>(limit / 32, 128 * 1024);
+        EXPECT_GT(space_limits(limit).segment_bytes, worth / 2) << mib;
+        EXPECT_LE(space_limits(limit).segment_bytes, limit / 16) << mib;
+    }
+}
+
+// Without the lock, each writer may take a step at the same moment.
+TEST(SpaceLimitsTest, StepsOfManyWritersFitInWhereNobodyTakesALock) {
+    for (const unsigned mib : {1u, 6u, 16u, 32u, 64u}) {
+        const std::uint64_t limit = std::uint64_t{mib} << 20;
+        testing::CacheFiles files(limit);
+        const SpaceLimits limits = space_limits(limit);
+        bool is_far = true;
+        for (std::uint64_t bytes = 0; is_far; bytes += limits.segment_bytes) {
+            ASSERT_LT(bytes, limits.put_bytes);
+            const std::string name = segment_file_name(static_cast<std::uint32_t>(bytes >> 16));
+            ASSERT_TRUE(files.directory().create_file(name)->extend(limits.segment_bytes).ok());
+            const auto space = files.account().take(files.index());
+            ASSERT_TRUE(space.ok());
+            is_far = !space.value().lock.has_value();
+            if (!is_far) break;
+            EXPECT_LE(space.value().use.bytes + 64 * limits.step_bytes, limits.put_bytes) << mib;
+        }
     }
 }
 

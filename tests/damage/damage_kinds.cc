@@ -277,12 +277,15 @@ void cut_file(Damager &file, unsigned to) {
     file.touch(left, UINT64_MAX);
 }
 
+constexpr std::uint64_t kOwnBytesMax = 4 << 20;
+
 enum Extension : unsigned { by_byte, by_page, by_noise, by_itself, sparsely };
 
 void extend(Damager &file, unsigned by) {
     file.say(" behind " + std::to_string(file.size()));
     if (by == sparsely) return cut(file.path(), kSparseBytes);
-    if (by == by_itself) return append(file.path(), file.read(0, UINT64_MAX));
+    // Not all of one that is a GiB of holes by now: that would go beyond the limit, and evict the rest.
+    if (by == by_itself) return append(file.path(), file.read(0, kOwnBytesMax));
     ByteVector bytes(1, 0x5A);
     if (by == by_page) bytes.resize(kPage);
     if (by == by_noise) bytes.resize(1 + file.random().below(100000));

@@ -73,12 +73,12 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
 }
 
 Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
-    if (index.retired() != retired_) next_.clear();
-    const bool listed_now = next_.empty();
+    if (index.retired() != next_are_valid_at_) next_victims_.clear();
+    const bool listed_now = next_victims_.empty();
     if (listed_now) TRY(list_victims());
-    while (!next_.empty()) {
-        const std::uint32_t segment = next_.back();
-        next_.pop_back();
+    while (!next_victims_.empty()) {
+        const std::uint32_t segment = next_victims_.back();
+        next_victims_.pop_back();
         // Name the victim, then look for a writer. A writer locks a segment, then looks whether it
         // is named: so one of the two sees the other. It may still lock the victim for a moment
         // later on. That must not stop the eviction: once entries were dropped, older values of
@@ -88,7 +88,8 @@ Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
         index.name_victim_without_writer(segment);
         const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
         const std::ptrdiff_t kept = oldest_first ? kVictimsAhead : 0;  // else new ones go first
-        if (std::ssize(next_) > kept) next_.erase(next_.begin(), next_.end() - kept);
+        if (std::ssize(next_victims_) > kept)
+            next_victims_.erase(next_victims_.begin(), next_victims_.end() - kept);
         return std::optional(segment);
     }
     if (!listed_now) return choose_victim(index);
@@ -104,7 +105,7 @@ Status Evictor::list_victims() {
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns > b.modified_ns : a.modified_ns < b.modified_ns;
     });
-    for (const SegmentFile &file : use.segments) next_.push_back(file.segment);
+    for (const SegmentFile &file : use.segments) next_victims_.push_back(file.segment);
     return {};
 }
 
@@ -197,7 +198,7 @@ Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     if (discarded) discard(index, *discarded, wait || disk_bytes <= kQuickBytes);
     account_.note_freed(disk_bytes);
     index.forget_victim();
-    retired_ = index.retired();
+    next_are_valid_at_ = index.retired();
     planned_victim_.reset();
     reader_.segments().forget_deleted();
     return {};

@@ -119,9 +119,10 @@ class Evictor {
     std::optional<Victim> planned_victim_ GUARDED_BY(mutex_);
     // Of that segment: all before the scan's offset is planned or done.
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
-    std::vector<std::uint32_t> next_ GUARDED_BY(mutex_);  // victims, last first, while
-    std::uint64_t retired_ GUARDED_BY(mutex_) = 0;        // Index::retired() is this
-    std::vector<Planned> plan_ GUARDED_BY(mutex_);        // still to be done, last first
+    std::vector<Planned> plan_ GUARDED_BY(mutex_);  // still to be done, last first
+    // Segments to be evicted next, last first, as long as Index::retired() is this.
+    std::vector<std::uint32_t> next_victims_ GUARDED_BY(mutex_);
+    std::uint64_t next_are_valid_at_ GUARDED_BY(mutex_) = 0;
 
     // Constant while the worker runs.
     std::string discarded_;

@@ -106,7 +106,7 @@ bool Store::rebuild_for(Index &index, std::uint64_t hash, const Damage &damage) 
     if (!hidden && !(damage.met && unchecked)) return false;
     // Its index may have been exchanged for one that may not be written.
     if (repair_ != nullptr && index.access() == Access::read_write) {
-        index.mend_boot(boot_number_.load(std::memory_order_relaxed));
+        index.mend_boot(reader_.boot());
         if (!index_was_deleted() && !repair_->rebuild(index)) return false;
     }
     return notice_deleted_index();

@@ -125,7 +125,6 @@ void Store::note_boot(Index &index) {
     if (boot_noted_.exchange(true)) return;
     index.check_levels();
     const std::uint64_t now = boot_number();
-    boot_number_.store(now, std::memory_order_relaxed);
     reader_.set_boot(now);
     index.note_boot(now);
     repair_->check_in_background(index);

@@ -242,7 +242,6 @@ class Store {
     std::atomic<std::uint64_t> looked_at_ns_ = 0;  // when a look-up last asked about the index
     std::atomic<bool> entries_counted_ = false;
     std::atomic<bool> boot_noted_ = false;
-    std::atomic<std::uint64_t> boot_number_ = 0;  // 0: not noted yet
     // Until then no put waits for room or for another index.
     std::atomic<std::uint64_t> hasty_until_ns_ = 0;
 

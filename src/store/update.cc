@@ -163,7 +163,7 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
     if (published.outcome == Published::Outcome::replaced) {
         const PublishedSlot &older = published.other;
         (void)mark_given_up(directory_, {older.slot.location(), older.stamp_ns}, GivenUp::replaced,
-                            boot_number_.load(std::memory_order_relaxed));
+                            reader_.boot());
     }
     if (published.outcome == Published::Outcome::added) {
         index.count_entry(std::memory_order_relaxed);
@@ -223,7 +223,7 @@ Result<Index *> Store::index_to_change(bool looks_first) {
             TRY_ASSIGN(index, writable_index());
         }
         note_boot(*index);
-        index->mend_boot(boot_number_.load(std::memory_order_relaxed));
+        index->mend_boot(reader_.boot());
         if (!index->is_sealed()) return index;
         TRY_ASSIGN(const bool overtaken, is_overtaken(*index));
         if (!overtaken) return index;
@@ -383,8 +383,7 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
         if (!found) return marked;
         // Mark first. If that fails, the entry stays, as it could come back later.
-        TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns},
-                         boot_number_.load(std::memory_order_relaxed)));
+        TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns}, reader_.boot()));
         if (index.drop(found->place, found->slot)) return true;
         // A hit, a put or a copy has changed the slot: look again.
     }
@@ -393,7 +392,7 @@ Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
 // For an entry that the index may not lead to: writes a dead record, which is newer than all others of
 // the key. A rebuild goes by it.
 Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
-    const std::uint64_t boot = boot_number_.load(std::memory_order_relaxed);
+    const std::uint64_t boot = reader_.boot();
     const RecordHeader header = removal_of(hash, key.size(), index.next_stamp(), boot);
     const auto record = append(index, header, key, {});
     const bool is_deleted = record.error() == Error::not_found;

@@ -14,6 +14,8 @@ namespace {
 constexpr unsigned kPlanRecords = 128;
 constexpr std::uint64_t kPlanBytes = 1024 * 1024;
 constexpr std::uint64_t kDropWork = 256;
+// What a segment leaves behind takes this part of it at most.
+constexpr std::uint64_t kVictimPerLeft = 8;
 // Segments that are listed once go one after the other, as long as nobody else retires one. So many, as
 // later ones may be younger by then.
 constexpr std::ptrdiff_t kVictimsAhead = 8;
@@ -48,6 +50,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         if (size_bytes == 0) drop_all(index, segment);
         scan_.emplace(index.identity(), segment, size_bytes);
         plan_.clear();
+        left_bytes_ = 0;
         planned_victim_ = victim;
     }
     if (plan_.empty() && !scan_->at_end()) {
@@ -138,7 +141,12 @@ Status Evictor::plan_more(Index &index) {
         TRY_ASSIGN(const auto entry, next_entry(directory_, index, reader_, *scan_));
         if (!entry) break;
         TRY(entry->finished);
-        if (!entry->slot) continue;
+        if (!entry->slot) {
+            // Not of a live one: an older one of its key may be the entry, if its put was killed.
+            const bool is_removed = entry->record.header.state == RecordState::removed;
+            if (is_removed) leave_removal(index, entry->record);
+            continue;
+        }
         const auto &[location, header, head] = entry->record;
         plan_.push_back({location, entry->key_hash, header.record_size(), false});
         candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us,
@@ -179,9 +187,31 @@ bool Evictor::copy(Index &index, const Planned &entry) {
 // Its ghost comes first: a process that dies in between leaves an entry with a ghost, and nobody
 // asks for that before the entry is gone.
 void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind) {
-    if (index.leads_to(hash, location)) ghosts_.note(index, account_, hash, kind);
+    if (index.leads_to(hash, location)) {
+        if (index.rebuild_due() != RebuildReason::none) {
+            const ReadRecord read = reader_.read_any_key(index.identity().cache_id, location);
+            if (read.outcome == ReadOutcome::found)
+                leave_removal(index, {location, read.header, read.blob});
+        }
+        ghosts_.note(index, account_, hash, kind);
+    }
     const bool dropped = drop(index, hash, location);
     if (dropped && kind == Ghost::Kind::evicted) evicted_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// A rebuild that is due may find an older value of the key, which nobody has marked: its slot was lost
+// when the newer one was stored or removed. So what goes leaves a record without a value that says so.
+// Of tiny entries only some do, as room has to be made.
+void Evictor::leave_removal(Index &index, const ScannedRecord &record) {
+    const RecordHeader &header = record.header;
+    const bool counts = header.state == RecordState::removed ||
+                        (header.state == RecordState::live && header.given_up_in == 0);
+    if (!counts || index.rebuild_due() == RebuildReason::none) return;
+    const std::uint64_t size = removal_of(0, header.key_size, 0, 0).record_size();
+    if ((left_bytes_ + size) * kVictimPerLeft > scan_->offset()) return;
+    const Status left =
+        keep_removal(index, writer_, record, reader_.boot(), Account::Purpose::copy);
+    if (left.ok()) left_bytes_ += size;
 }
 
 bool Evictor::drop(Index &index, std::uint64_t hash, Location location) {
@@ -273,8 +303,10 @@ bool Evictor::drop_worst(Index &index, std::span<const Index::PlacedSlot> seen) 
 // and empties it.
 void Evictor::drop_judged(Index &index, const Judged &entry) {
     const auto &[slot, record] = entry;
-    (void)mark_state(directory_, {slot.slot.location(), record.header.stamp_ns},
-                     RecordState::unused);
+    const RecordId id = {slot.slot.location(), record.header.stamp_ns};
+    const bool is_due = index.rebuild_due() != RebuildReason::none;  // as leave_removal()
+    (void)(is_due ? mark_removed(directory_, id, reader_.boot())
+                  : mark_state(directory_, id, RecordState::unused));
     if (record.outcome == ReadOutcome::found) {
         ghosts_.note(index, account_, record.header.key_hash, Ghost::Kind::evicted);
     }

@@ -92,8 +92,10 @@ class Evictor {
     Result<std::uint64_t> readable_bytes(std::uint32_t segment);
     static void drop_all(Index &index, std::uint32_t segment);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
-    bool copy(Index &index, const Planned &entry);
-    void evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind);
+    bool copy(Index &index, const Planned &entry) REQUIRES_LOCK(mutex_);
+    void evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind)
+        REQUIRES_LOCK(mutex_);
+    void leave_removal(Index &index, const ScannedRecord &record) REQUIRES_LOCK(mutex_);
     Status retire(Index &index, std::uint32_t segment, bool wait) REQUIRES_LOCK(mutex_);
 
     const Directory &directory_;
@@ -119,7 +121,8 @@ class Evictor {
     std::optional<Victim> planned_victim_ GUARDED_BY(mutex_);
     // Of that segment: all before the scan's offset is planned or done.
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
-    std::vector<Planned> plan_ GUARDED_BY(mutex_);  // still to be done, last first
+    std::uint64_t left_bytes_ GUARDED_BY(mutex_) = 0;  // see leave_removal()
+    std::vector<Planned> plan_ GUARDED_BY(mutex_);     // still to be done, last first
     // Segments to be evicted next, last first, as long as Index::retired() is this.
     std::vector<std::uint32_t> next_victims_ GUARDED_BY(mutex_);
     std::uint64_t next_are_valid_at_ GUARDED_BY(mutex_) = 0;

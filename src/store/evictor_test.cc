@@ -7,6 +7,9 @@
 #include <string>
 
 #include "os/system_calls.h"
+#include "store/index_file.h"
+#include "store/rebuild.h"
+#include "store/record.h"
 #include "store/segment_format.h"
 #include "store/testing/cache_files.h"
 
@@ -40,6 +43,12 @@ class EvictorTest : public ::testing::Test {
         const auto progress = process.evictor.step(files_.index(), budget_bytes);
         EXPECT_TRUE(progress.ok());
         return progress.ok() ? progress.value() : Progress::none;
+    }
+    void rebuild() {
+        Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
+                        nullptr);
+        EXPECT_TRUE(rebuild.step(UINT64_MAX).value());
+        files_.replace_index(files_.open_index());
     }
     std::optional<std::uint32_t> victim() const { return files_.index().victim(); }
     bool exists(std::uint32_t segment) const {
@@ -75,6 +84,51 @@ TEST_F(EvictorTest, ASegmentThatIsLockedForAMomentIsGivenUpToItsEnd) {
     }
     EXPECT_FALSE(exists(*segment));
     EXPECT_EQ(slots_in(*segment), 0u);
+}
+
+// Nobody has marked the older value, as its slot was lost.
+TEST_F(EvictorTest, NoOlderValueOfWhatIsEvictedComesBackInARebuildThatIsDue) {
+    const auto release = [&] { files_.writer().release_segment(); };
+    files_.put("stored again", "older");
+    files_.put("removed", "older");
+    files_.put("stays", "value");
+    fill(600);
+    files_.replace_index(nullptr);
+    ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
+    files_.replace_index(files_.open_index());
+    ASSERT_NE(files_.index().rebuild_due(), RebuildReason::none);
+    files_.put("stored again", "newer");
+    const Index &index = files_.index();
+    const std::string removed = "removed";
+    const RecordHeader removal =
+        removal_of(index.hash(as_bytes(removed)), removed.size(), files_.index().next_stamp(), 0);
+    ASSERT_TRUE(files_.writer()
+                    .append(files_.index(), removal, as_bytes(removed), {}, Account::Purpose::put)
+                    .ok());
+    // Of a put that was killed: it says nothing of the entry.
+    files_.append("stays", "never published", files_.index().next_stamp());
+    release();
+    Process other = process("mru");
+    while (step(other, UINT64_MAX) == Progress::some) {
+    }
+    ASSERT_EQ(files_.get("stored again"), std::nullopt);
+    rebuild();
+    EXPECT_EQ(files_.get("stored again"), std::nullopt);
+    EXPECT_EQ(files_.get("removed"), std::nullopt);
+    EXPECT_EQ(files_.get("stays"), "value");
+}
+
+TEST_F(EvictorTest, NoOlderValueOfASingleEntryComesBackInARebuildThatIsDue) {
+    files_.put("stored again", "older");
+    files_.replace_index(nullptr);
+    ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
+    files_.replace_index(files_.open_index());
+    files_.put("stored again", "newer");
+    Process other = process();
+    ASSERT_TRUE(other.evictor.drop_one_entry(files_.index(), {}, 0));
+    ASSERT_EQ(files_.get("stored again"), std::nullopt);
+    rebuild();
+    EXPECT_EQ(files_.get("stored again"), std::nullopt);
 }
 
 TEST_F(EvictorTest, OneThatWasOnlyNamedIsLookedAtAnew) {

@@ -207,7 +207,7 @@ class Store {
     Result<bool> remove_found(Index &index, std::uint64_t hash, Bytes key);
     Status note_removal(Index &index, std::uint64_t hash, Bytes key);
     bool wait_for_room(Backoff &backoff);
-    Result<Index *> index_to_change(bool looks_first);
+    Result<Index *> index_to_change();
     Result<bool> is_overtaken(Index &index);
     void evict_some(Index &index, std::uint64_t record_size);
     void compress_finished_segments(Index &index);

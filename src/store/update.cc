@@ -48,10 +48,8 @@ Examine Store::examiner(Index &index, Bytes key) {
 Result<PutOutcome> Store::put(Bytes key, Bytes value, const PutOptions &options) {
     std::vector<RecordId> left_behind;
     auto result = guarded([&]() -> Result<PutOutcome> {
-        // Only the index in use knows what is there. Who does not ask looks once, after the change.
-        bool looks_first = options.if_absent || options_.refuse_when_full;
-        for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt, looks_first = true) {
-            TRY_ASSIGN(Index * index, index_to_change(looks_first));
+        for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
+            TRY_ASSIGN(Index * index, index_to_change());
             const auto outcome = try_put(*index, key, value, options, left_behind);
             if (outcome.error() == Error::not_found) continue;  // the directory was deleted
             if (!outcome.ok()) return outcome.error();
@@ -212,16 +210,11 @@ Result<std::optional<Writer::Appended>> Store::append(Index &index, const Record
     }
 }
 
-// For a put or a removal. Where the index is sealed, waits as is_overtaken(), so that nothing is published
-// there which others see and which is lost. Unless `looks_first`, it may have been deleted: is_overtaken()
-// tells after the change.
-Result<Index *> Store::index_to_change(bool looks_first) {
-    if (access_ == Access::read_only) return Error::read_only;
+// For a put or a removal. Where it is sealed, waits as is_overtaken(), so that nothing is published
+// there which others see and which is lost.
+Result<Index *> Store::index_to_change() {
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
-        Index *index = &this->index();
-        if (looks_first || attempt != 0) {
-            TRY_ASSIGN(index, writable_index());
-        }
+        TRY_ASSIGN(Index * index, writable_index());
         note_boot(*index);
         index->mend_boot(reader_.boot());
         if (!index->is_sealed()) return index;
@@ -351,7 +344,7 @@ Result<bool> Store::remove(Bytes key) {
     bool removed = false;
     bool may_come_back = false;
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
-        TRY_ASSIGN(Index * index, index_to_change(true));
+        TRY_ASSIGN(Index * index, index_to_change());
         const std::uint64_t hash = index->hash(key);
         may_come_back = may_come_back || (index->victim() && ghosts_.find(*index, hash));
         ghosts_.forget(*index, hash);  // it is gone for another reason from now on

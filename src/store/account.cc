@@ -20,6 +20,11 @@ constexpr std::uint64_t kSegmentsPerLimit = 64;
 // whenever the cache is measured, and deleted: tiny ones cost far more than writing their entries.
 constexpr std::uint64_t kSmallSegmentBytes = 128 * 1024;
 constexpr std::uint64_t kSmallSegmentsPerLimit = 32;
+// Steps are large, so that few puts pay for a measurement; small, so that many writers fit below a
+// limit. The first one is the smaller, as many writers write little.
+constexpr std::uint64_t kStepBytesMin = 16 * 1024;
+constexpr std::uint64_t kStepBytesMax = 2 * 1024 * 1024;
+constexpr std::uint64_t kSmallStepBytes = 64 * 1024;
 // Far from the limit is where this many steps fit in, and this part of the limit.
 constexpr std::uint64_t kFarSteps = 64;
 constexpr std::uint64_t kFarPerLimit = 8;
@@ -30,27 +35,23 @@ constexpr std::uint64_t kMarginBytes = 64 * 1024;
 // limit at most: damage that has made one large, or a file that is not ours, leaves the cache the rest.
 constexpr std::uint64_t kOthersPerLimit = 2;
 
-// Large, so that few puts pay for a measurement; small, so that many writers fit below a limit.
-std::uint64_t step_for(std::uint64_t segment_bytes) {
-    const std::uint64_t small = std::min<std::uint64_t>(segment_bytes / 2, 64 * 1024);
-    return std::clamp<std::uint64_t>(segment_bytes / 8, small, 2 * 1024 * 1024);
-}
-
 }  // namespace
 
 SpaceLimits space_limits(std::uint64_t limit_bytes, WhenFull when_full) {
     const std::uint64_t share = limit_bytes / kSegmentsPerLimit;
-    const std::uint64_t largest =
-        std::max(share, std::min(limit_bytes / kSmallSegmentsPerLimit, kSmallSegmentBytes));
+    const std::uint64_t small = std::min(limit_bytes / kSmallSegmentsPerLimit, kSmallSegmentBytes);
+    // Who refuses keeps less free than a small segment, and could not compress a larger one.
+    const std::uint64_t largest = when_full == WhenFull::refuse ? share : std::max(share, small);
     std::uint64_t size = kSegmentBytesMin;
     while (size < kSegmentBytesMax && size * 2 <= largest) size *= 2;
-    const std::uint64_t step = step_for(size);
+    const std::uint64_t first = std::clamp(size / 8, kStepBytesMin, kStepBytesMax);
+    const std::uint64_t step = std::max(first, std::min(size / 2, kSmallStepBytes));
     if (when_full == WhenFull::refuse) {
         const std::uint64_t copies = limit_bytes - std::min(kMarginBytes, share);
-        return {limit_bytes, size, step, copies, copies - std::min(size, share), UINT64_MAX};
+        return {limit_bytes, size, first, step, copies, copies - std::min(size, share), UINT64_MAX};
     }
     const std::uint64_t copies = limit_bytes - kMarginBytes;
-    return {limit_bytes, size, step, copies, copies - size, copies - 3 * size};
+    return {limit_bytes, size, first, step, copies, copies - size, copies - 3 * size};
 }
 
 Result<DiskUse> Account::measure_and_note() {

@@ -31,10 +31,11 @@ namespace cairn {
 enum class WhenFull { evict, refuse };
 
 struct SpaceLimits {
-    std::uint64_t limit_bytes;    // all files of the cache together
-    std::uint64_t segment_bytes;  // a segment's size; a larger record gets a segment of its own
-    std::uint64_t step_bytes;     // a writer takes so many at a time, if a record needs no more
-    std::uint64_t copy_bytes;     // all files, after a copy
+    std::uint64_t limit_bytes;       // all files of the cache together
+    std::uint64_t segment_bytes;     // a segment's size; a larger record gets a segment of its own
+    std::uint64_t first_step_bytes;  // a writer takes so many for a new segment
+    std::uint64_t step_bytes;        // and then so many at a time, if a record needs no more
+    std::uint64_t copy_bytes;        // all files, after a copy
     std::uint64_t put_bytes;      // all files, after a put: less, so that eviction never lacks room
     std::uint64_t pressed_bytes;  // if all files hold more, evict
 };

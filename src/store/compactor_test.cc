@@ -439,16 +439,18 @@ TEST_F(CompactorRemovalTest, RemovedEntriesGiveTheirRoomBack) {
 }
 
 TEST_F(CompactorTest, ACacheThatRefusesWhenFullTakesMoreAfterwards) {
-    options_.identifier = "refusing";
-    options_.limit_bytes = 2 << 20;
     options_.refuse_when_full = true;
-    open();
-    int count = 0;
-    while (store_->put(as_bytes(key_of(count)), as_bytes(value_of(count)), {}).ok()) ++count;
-    ASSERT_TRUE(store_->compress().ok());
-    for (int i = 0; i < count; ++i) ASSERT_EQ(get(i), 0) << i;
-    for (int i = count; i < count + count / 2; ++i) put(i);
-    EXPECT_LE(disk_bytes(), options_.limit_bytes);
+    for (const unsigned mib : {2u, 4u, 5u, 7u, 8u}) {
+        options_.identifier = "refusing-" + std::to_string(mib);
+        options_.limit_bytes = std::uint64_t{mib} << 20;
+        open();
+        int count = 0;
+        while (store_->put(as_bytes(key_of(count)), as_bytes(value_of(count)), {}).ok()) ++count;
+        ASSERT_TRUE(store_->compress().ok()) << mib;
+        for (int i = 0; i < count; ++i) ASSERT_EQ(get(i), 0) << i;
+        for (int i = count; i < count + count / 2; ++i) put(i);
+        EXPECT_LE(disk_bytes(), options_.limit_bytes);
+    }
 }
 
 TEST_F(CompactorTest, ADamagedSlotCostsNoCompression) {

@@ -16,10 +16,7 @@ constexpr std::uint64_t kPlanBytes = 1024 * 1024;
 constexpr std::uint64_t kDropWork = 256;
 // What a segment leaves behind takes this part of it at most.
 constexpr std::uint64_t kVictimPerLeft = 8;
-// Segments that are listed once go one after the other, as long as nobody else retires one. So many, as
-// later ones may be younger by then.
-constexpr std::ptrdiff_t kVictimsAhead = 8;
-// Deleting a file of this size takes less time than having a thread do it.
+// Deleting a file of this size mostly takes less time than having a thread do it.
 constexpr std::uint64_t kQuickBytes = 1024 * 1024;
 
 }  // namespace
@@ -76,39 +73,36 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
 }
 
 Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
-    if (index.retired() != next_are_valid_at_) next_victims_.clear();
+    const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
+    if (!oldest_first) next_victims_.clear();  // new segments go first
     const bool listed_now = next_victims_.empty();
-    if (listed_now) TRY(list_victims());
+    if (listed_now) TRY(list_victims(oldest_first));
     while (!next_victims_.empty()) {
-        const std::uint32_t segment = next_victims_.back();
+        const SegmentFile listed = next_victims_.back();
         next_victims_.pop_back();
+        const auto info = directory_.info(segment_file_name(listed.segment));
+        if (!info.ok() || info->modified_ns != listed.modified_ns) continue;  // gone, or younger
         // Name the victim, then look for a writer. A writer locks a segment, then looks whether it
         // is named: so one of the two sees the other. It may still lock the victim for a moment
         // later on. That must not stop the eviction: once entries were dropped, older values of
         // their keys in other segments could come back.
-        index.name_victim(segment);
-        if (!has_no_writer(directory_, segment)) continue;
-        index.name_victim_without_writer(segment);
-        const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
-        const std::ptrdiff_t kept = oldest_first ? kVictimsAhead : 0;  // else new ones go first
-        if (std::ssize(next_victims_) > kept)
-            next_victims_.erase(next_victims_.begin(), next_victims_.end() - kept);
-        return std::optional(segment);
+        index.name_victim(listed.segment);
+        if (!has_no_writer(directory_, listed.segment)) continue;
+        index.name_victim_without_writer(listed.segment);
+        return std::optional(listed.segment);
     }
     if (!listed_now) return choose_victim(index);
     index.forget_victim();
     return std::optional<std::uint32_t>();
 }
 
-// The order in which segments go. A segment's age is that of its last record: taking it over makes it
-// younger.
-Status Evictor::list_victims() {
+// A segment's age is that of its last record: taking it over makes it younger.
+Status Evictor::list_victims(bool oldest_first) {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
-    const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
     std::sort(use.segments.begin(), use.segments.end(), [&](const auto &a, const auto &b) {
         return oldest_first ? a.modified_ns > b.modified_ns : a.modified_ns < b.modified_ns;
     });
-    for (const SegmentFile &file : use.segments) next_victims_.push_back(file.segment);
+    next_victims_ = std::move(use.segments);
     return {};
 }
 
@@ -228,7 +222,6 @@ Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     if (discarded) discard(index, *discarded, wait || disk_bytes <= kQuickBytes);
     account_.note_freed(disk_bytes);
     index.forget_victim();
-    next_are_valid_at_ = index.retired();
     planned_victim_.reset();
     reader_.segments().forget_deleted();
     return {};

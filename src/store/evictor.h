@@ -88,7 +88,7 @@ class Evictor {
 
     Result<Progress> step_locked(Index &index, std::uint64_t budget_bytes) REQUIRES_LOCK(mutex_);
     Result<std::optional<std::uint32_t>> choose_victim(Index &index) REQUIRES_LOCK(mutex_);
-    Status list_victims() REQUIRES_LOCK(mutex_);
+    Status list_victims(bool oldest_first) REQUIRES_LOCK(mutex_);
     Result<std::uint64_t> readable_bytes(std::uint32_t segment);
     static void drop_all(Index &index, std::uint32_t segment);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
@@ -123,9 +123,8 @@ class Evictor {
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
     std::uint64_t left_bytes_ GUARDED_BY(mutex_) = 0;  // see leave_removal()
     std::vector<Planned> plan_ GUARDED_BY(mutex_);     // still to be done, last first
-    // Segments to be evicted next, last first, as long as Index::retired() is this.
-    std::vector<std::uint32_t> next_victims_ GUARDED_BY(mutex_);
-    std::uint64_t next_are_valid_at_ GUARDED_BY(mutex_) = 0;
+    // Segments to be evicted next, last first, unless they have changed since they were listed.
+    std::vector<SegmentFile> next_victims_ GUARDED_BY(mutex_);
 
     // Constant while the worker runs.
     std::string discarded_;

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include "os/system_calls.h"
 #include "store/index_file.h"
@@ -84,6 +86,31 @@ TEST_F(EvictorTest, ASegmentThatIsLockedForAMomentIsGivenUpToItsEnd) {
     }
     EXPECT_FALSE(exists(*segment));
     EXPECT_EQ(slots_in(*segment), 0u);
+}
+
+TEST_F(EvictorTest, ASegmentThatBecameYoungerAfterItWasListedGoesInItsNewTurn) {
+    fill(1500);
+    Process first = process();
+    ASSERT_EQ(step(first), Progress::some);
+    const auto oldest = victim();
+    ASSERT_TRUE(oldest);
+    std::vector<SegmentFile> segments = measure_disk_use(files_.directory())->segments;
+    std::erase_if(segments, [&](const SegmentFile &file) { return file.segment == *oldest; });
+    const SegmentFile next = *std::ranges::min_element(segments, {}, &SegmentFile::modified_ns);
+    ASSERT_TRUE(files_.directory()
+                    .open_file(segment_file_name(next.segment), Access::read_write)
+                    ->touch()
+                    .ok());
+    for (std::size_t i = 1; i < segments.size(); ++i) {
+        while (step(first, UINT64_MAX) == Progress::some) {
+        }
+        EXPECT_TRUE(exists(next.segment)) << i;
+    }
+    while (step(first, UINT64_MAX) == Progress::some) {
+    }
+    while (step(first, UINT64_MAX) == Progress::some) {
+    }
+    EXPECT_FALSE(exists(next.segment));
 }
 
 // Nobody has marked the older value, as its slot was lost.

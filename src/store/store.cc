@@ -122,10 +122,10 @@ Status Store::make_writers() {
 // starts the check, not open(): a process that only has hits needs none.
 void Store::note_boot(Index &index) {
     if (access_ == Access::read_only || boot_noted_.load(std::memory_order_relaxed)) return;
+    const std::uint64_t now = boot_number();
+    reader_.set_boot(now);  // before other threads go on
     if (boot_noted_.exchange(true)) return;
     index.check_levels();
-    const std::uint64_t now = boot_number();
-    reader_.set_boot(now);
     index.note_boot(now);
     repair_->check_in_background(index);
 }

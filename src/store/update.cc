@@ -346,7 +346,8 @@ Result<bool> Store::remove(Bytes key) {
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
         TRY_ASSIGN(Index * index, index_to_change());
         const std::uint64_t hash = index->hash(key);
-        may_come_back = may_come_back || (index->victim() && ghosts_.find(*index, hash));
+        const auto was_evicted = [&] { return index->victim() && ghosts_.find(*index, hash); };
+        may_come_back = may_come_back || was_evicted();
         ghosts_.forget(*index, hash);  // it is gone for another reason from now on
         // Before the look: what a rebuild publishes behind that, it publishes while it is due.
         const bool may_be_unseen =
@@ -358,7 +359,7 @@ Result<bool> Store::remove(Bytes key) {
             if (index->rebuild_due() == RebuildReason::none) index->ask_for_rebuild();
             TRY(note_removal(*index, hash, key));
             removed = true;  // perhaps of an entry that is not seen
-        } else if (may_come_back && !found) {
+        } else if (!found && (may_come_back || was_evicted())) {
             // Evicted, perhaps from a segment that is not retired yet: so it comes back if the index
             // is lost. If this fails, so be it, as there is no entry.
             (void)note_removal(*index, hash, key);

@@ -257,7 +257,7 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
                                                                       std::uint64_t record_size,
                                                                       Account::Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
-    std::uint64_t blocks = std::max(needed, account_.limits().step_bytes);
+    std::uint64_t blocks = std::max(needed, account_.limits().first_step_bytes);
     if (use.bytes + blocks > account_.allowed_bytes(purpose) || !check_file_size(blocks).ok()) {
         blocks = needed;
     }

@@ -57,12 +57,15 @@ TEST(SpaceLimitsTest, ASegmentIsASmallPartOfTheCache) {
 }
 
 // Each segment costs a file that is made, measured and deleted.
-TEST(SpaceLimitsTest, ASegmentOfASmallCacheIsNoTinyFile) {
+TEST(SpaceLimitsTest, ASegmentOfASmallCacheIsNoTinyFileUnlessTheCacheRefuses) {
     for (std::uint64_t mib = 1; mib <= 64; ++mib) {
         const std::uint64_t limit = mib << 20;
         const std::uint64_t worth = std::min<std::uint64_t>(limit / 32, 128 * 1024);
         EXPECT_GT(space_limits(limit).segment_bytes, worth / 2) << mib;
         EXPECT_LE(space_limits(limit).segment_bytes, limit / 16) << mib;
+        // Who refuses when full compresses into what is kept free.
+        const SpaceLimits refusing = space_limits(limit, WhenFull::refuse);
+        EXPECT_LE(refusing.segment_bytes, std::max<std::uint64_t>(limit / 64, 64 * 1024)) << mib;
     }
 }
 

@@ -12,9 +12,6 @@
 namespace cairn {
 namespace {
 
-// Each rebuild sets the stamps a millisecond forward. An index without an older one knows nothing of
-// that, and its stamps have to be greater all the same.
-constexpr std::uint64_t kStampMarginNs = 1'000'000'000;
 constexpr std::uint64_t kBuilderByte = 0;  // of an index under construction: its builder lives
 
 // Writes the fixed part and an initialised first level.
@@ -56,8 +53,9 @@ Status create_index_file(const Directory &directory, const CacheIdentity &identi
     const std::string temporary = temporary_name("index");
     TRY_ASSIGN(const DiskUse use, measure_disk_use(directory));
     TRY_ASSIGN(const File file, directory.create_file(temporary));
-    const std::uint64_t stamp = stamp_at(identity.format, wall_clock_ns() + kStampMarginNs);
-    Status status = write_empty_index(file, identity, use, use.segments.empty() ? 0 : stamp);
+    const std::uint64_t margin_ns = use.segments.empty() ? 0 : kStampMarginNs;
+    const std::uint64_t stamp = stamp_at(identity.format, wall_clock_ns() + margin_ns);
+    Status status = write_empty_index(file, identity, use, stamp);
     if (status.ok()) {
         status = replace == Replace::yes ? directory.rename(temporary, kIndexFileName)
                                          : directory.link(temporary, kIndexFileName);

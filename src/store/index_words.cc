@@ -27,14 +27,16 @@ std::uint64_t IndexWords::last_stamp() const {
     return is_stamp(format_, stamp) ? stamp : 0;
 }
 
-// Without a word that is whole, by the clock: a rebuild raises it.
+// Without a word that is whole, as an index that follows a lost one. A rebuild raises it.
 std::uint64_t IndexWords::next_stamp() {
     auto last = word(Counter::last_stamp);
     std::uint64_t seen = last.load(Order::relaxed);
-    const std::uint64_t now = stamp_until(format_, wall_clock_ns());
+    const std::uint64_t clock_ns = wall_clock_ns();
+    const std::uint64_t now = stamp_until(format_, clock_ns);
     std::uint64_t next;
     do {
-        next = is_stamp(format_, seen) ? std::max(stamp_at(format_, seen + 1), now) : now;
+        next = is_stamp(format_, seen) ? std::max(stamp_at(format_, seen + 1), now)
+                                       : stamp_at(format_, clock_ns + kStampMarginNs);
     } while (!last.compare_exchange_weak(seen, next, Order::relaxed));
     return next;
 }

@@ -15,6 +15,11 @@ namespace cairn {
 // Four microseconds. Of damaged words, one in 4096 passes.
 inline constexpr unsigned kStampCheckBits = 12;
 
+// Each rebuild sets the stamps a millisecond forward. Who knows nothing of that, as the last one is lost,
+// begins so far ahead of the clock: its stamps have to be greater all the same, also than those of others
+// who have begun so before.
+inline constexpr std::uint64_t kStampMarginNs = 1'000'000'000;
+
 // The stamp of a time in units of four microseconds.
 constexpr std::uint64_t stamp_of_units(std::uint64_t units) {
     const std::uint64_t check = (units + 1) * 0x9E3779B97F4A7C15u >> (64 - kStampCheckBits);

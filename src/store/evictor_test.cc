@@ -46,6 +46,12 @@ class EvictorTest : public ::testing::Test {
         EXPECT_TRUE(progress.ok());
         return progress.ok() ? progress.value() : Progress::none;
     }
+    // A new, empty one over the same segments.
+    void lose_index() {
+        files_.replace_index(nullptr);
+        ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
+        files_.replace_index(files_.open_index());
+    }
     void rebuild() {
         Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),
                         nullptr);
@@ -115,14 +121,11 @@ TEST_F(EvictorTest, ASegmentThatBecameYoungerAfterItWasListedGoesInItsNewTurn) {
 
 // Nobody has marked the older value, as its slot was lost.
 TEST_F(EvictorTest, NoOlderValueOfWhatIsEvictedComesBackInARebuildThatIsDue) {
-    const auto release = [&] { files_.writer().release_segment(); };
     files_.put("stored again", "older");
     files_.put("removed", "older");
     files_.put("stays", "value");
     fill(600);
-    files_.replace_index(nullptr);
-    ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
-    files_.replace_index(files_.open_index());
+    lose_index();
     ASSERT_NE(files_.index().rebuild_due(), RebuildReason::none);
     files_.put("stored again", "newer");
     const Index &index = files_.index();
@@ -134,7 +137,7 @@ TEST_F(EvictorTest, NoOlderValueOfWhatIsEvictedComesBackInARebuildThatIsDue) {
                     .ok());
     // Of a put that was killed: it says nothing of the entry.
     files_.append("stays", "never published", files_.index().next_stamp());
-    release();
+    files_.writer().release_segment();
     Process other = process("mru");
     while (step(other, UINT64_MAX) == Progress::some) {
     }
@@ -147,9 +150,7 @@ TEST_F(EvictorTest, NoOlderValueOfWhatIsEvictedComesBackInARebuildThatIsDue) {
 
 TEST_F(EvictorTest, NoOlderValueOfASingleEntryComesBackInARebuildThatIsDue) {
     files_.put("stored again", "older");
-    files_.replace_index(nullptr);
-    ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
-    files_.replace_index(files_.open_index());
+    lose_index();
     files_.put("stored again", "newer");
     Process other = process();
     ASSERT_TRUE(other.evictor.drop_one_entry(files_.index(), {}, 0));

@@ -341,11 +341,7 @@ bool Index::has_own_header() const {
 }
 
 RebuildReason Index::rebuild_due() const {
-    const std::uint64_t word = rebuild_request();
-    if (!has_own_header()) return RebuildReason::damage;
-    if (word == static_cast<std::uint64_t>(RebuildReason::none)) return RebuildReason::none;
-    const bool boot = word == static_cast<std::uint64_t>(RebuildReason::boot);
-    return boot ? RebuildReason::boot : RebuildReason::damage;
+    return has_own_header() ? rebuild_reason() : RebuildReason::damage;
 }
 
 bool Index::free_damaged(std::uint64_t hash) {

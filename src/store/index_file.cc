@@ -27,6 +27,7 @@ Status write_empty_index(const File &file, const CacheIdentity &identity, const 
     put_le(head, counter_offset(Counter::last_stamp), last_stamp);
     if (use.segments.empty()) {
         put_le(head, counter_offset(Counter::unsynced), std::uint64_t{1});
+        put_le(head, counter_offset(Counter::rebuild), nothing_due(identity.format));
     } else {
         put_le(head, counter_offset(Counter::rebuild), std::uint64_t{1});
         // Do not use the last numbers again: a process may still have a deleted file of that name

@@ -56,7 +56,7 @@ enum class Counter : unsigned {
     segment_hint = 2,  // a segment number that was free
     entries = 3,       // about how many there are
     retired = 4,       // grows with each deleted segment, see kSealed
-    rebuild = 5,       // RebuildReasons; with `damage` the time above them
+    rebuild = 5,       // nothing_due(), or RebuildReasons; with `damage` the time above them
     limit_bytes = 6,   // of the latest process that opened the cache for writing
     victim = 7,        // number + 1 of the segment that is being evicted; 0: none. See kHasNoWriter
     unsynced = 8,      // 1: the cache was never synced. Else, also after damage: it was, so copies
@@ -76,7 +76,13 @@ inline constexpr std::uint64_t kHasNoWriter = std::uint64_t{1} << 32;
 // published from now on may not be taken over.
 inline constexpr std::uint64_t kSealed = std::uint64_t{1} << 63;
 
-// Why segments may hold entries that the index lacks: bits.
+// In Counter::rebuild: no rebuild is due. From format 2 on it is a word that damage hardly makes: else
+// damage could take a request away, and nobody would look for what the index lacks.
+constexpr std::uint64_t nothing_due(std::uint32_t format) {
+    return format < 2 ? 0 : 0xA36C'1E5B'97D2'F048;
+}
+
+// Why segments may hold entries that the index lacks: bits, which nothing_due() does not have.
 enum class RebuildReason : std::uint64_t {
     none = 0,
     damage = 1,  // a part of the index was lost: do not believe a miss before a rebuild

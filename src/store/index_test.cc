@@ -420,6 +420,27 @@ TEST_F(IndexTest, ADamagedCounterOfStampsLeadsToNoFuture) {
     }
 }
 
+// An index that is made for segments that are there is empty, and nothing but this word says so.
+TEST_F(IndexTest, DamageTakesNoRequestOfARebuildAway) {
+    index_.ask_for_rebuild();
+    const std::uint64_t request = index_.rebuild_request();
+    std::vector<std::uint64_t> damage = {0, 0x5555'5555'5555'5555, ~std::uint64_t{0},
+                                         0x1D5A'9301'77E0'2B44, request >> 1, request << 8};
+    for (unsigned bit = 0; bit < 64; ++bit) damage.push_back(request ^ std::uint64_t{1} << bit);
+    const auto file = files_.directory().open_file(kIndexFileName, Access::read_only);
+    for (std::uint64_t other = 0; other < kPage / 64; ++other) {  // what a shift by lines brings there
+        std::array<std::byte, 8> word = {};
+        ASSERT_TRUE(file->read_at(kCountersPage * kPage + other * 64, word).ok());
+        damage.push_back(get_le<std::uint64_t>(word, 0));
+    }
+    for (const std::uint64_t word : damage) {
+        files_.set_counter(Counter::rebuild, word);
+        EXPECT_NE(index_.rebuild_due(), RebuildReason::none) << std::hex << word;
+    }
+    index_.take_back_all();
+    EXPECT_EQ(index_.rebuild_due(), RebuildReason::none);
+}
+
 TEST_F(IndexTest, AnotherHeaderIsDamageAndOneOfTwoIsNot) {
     CacheIdentity other = files_.identity();
     ++other.cache_id;
@@ -440,7 +461,7 @@ TEST_F(IndexTest, ACutFileGetsItsLengthBackAndAsksForASearch) {
         ASSERT_TRUE(file->truncate(index_size(2) - kPage).ok());
     }
     const auto cut = files_.open_index();
-    EXPECT_NE(cut->rebuild_request(), 0u);
+    EXPECT_NE(cut->rebuild_reason(), RebuildReason::none);
     EXPECT_TRUE(cut->suspicious(hash_in_bucket(200, 1)));
     EXPECT_EQ(words_of(*cut, hash_in_bucket(3, 1)).size(), 1u) << "what was not cut off is there";
 }

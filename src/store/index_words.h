@@ -76,12 +76,13 @@ class IndexWords {
     // request is a different word.
     void ask_for_rebuild();
     std::uint64_t rebuild_request() const { return word(Counter::rebuild).load(); }
+    RebuildReason rebuild_reason() const;
     // Unless there is another request by now.
     void take_back(std::uint64_t request) {
-        word(Counter::rebuild).compare_exchange_strong(request, 0);
+        word(Counter::rebuild).compare_exchange_strong(request, nothing_due(format_));
     }
     // Where segments hold nothing.
-    void take_back_all() { word(Counter::rebuild).store(0); }
+    void take_back_all() { word(Counter::rebuild).store(nothing_due(format_)); }
     // Whether no rebuild has come to its end since the last system start: a slot may be an old one.
     bool is_after_start() const;
 

@@ -28,7 +28,7 @@ TEST_F(RebuildTest, FindsEverythingAgainThatALostIndexKnew) {
     ASSERT_TRUE(done.ok());
     EXPECT_TRUE(done.value());
     EXPECT_EQ(recovered_, 500u);
-    EXPECT_EQ(files_.index().rebuild_request(), 0u);
+    EXPECT_EQ(files_.index().rebuild_reason(), RebuildReason::none);
     for (int i = 0; i < 500; ++i) EXPECT_EQ(files_.get(key(i)), value(i));
 }
 
@@ -450,7 +450,7 @@ TEST_F(RebuildTest, AnErrorLeavesTheIndexToBeRebuiltAgain) {
             calls.disarm();
             if (calls.failures() == 0) break;
             if (!done.ok()) {
-                EXPECT_NE(files_.index().rebuild_request(), 0u) << number;
+                EXPECT_NE(files_.index().rebuild_reason(), RebuildReason::none) << number;
                 EXPECT_TRUE(files_.index().suspicious(1));
                 continue;
             }

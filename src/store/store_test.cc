@@ -64,7 +64,7 @@ class StoreTest : public ::testing::Test {
             (void)get("what nobody stored");
             const auto index = directory().open_file(kIndexFileName, Access::read_only);
             ASSERT_TRUE(index.ok() && index->read_at(counter_offset(Counter::rebuild), word).ok());
-        } while (get_le<std::uint64_t>(word, 0) != 0);
+        } while (get_le<std::uint64_t>(word, 0) != nothing_due(kNewestFormat));
     }
     Directory directory() {
         return std::move(

@@ -225,7 +225,7 @@ bool Life::search_is_due() const {
     const auto offset = static_cast<off_t>(cairn::counter_offset(cairn::Counter::rebuild));
     const bool read = ::pread(fd, &reason, sizeof reason, offset) == sizeof reason;
     if (fd >= 0) ::close(fd);
-    return read && reason != 0;
+    return read && reason != cairn::nothing_due(cairn::kNewestFormat);
 }
 
 void Life::wait_until_searched() {

@@ -66,7 +66,7 @@ namespace {
 
 // docs/formats/store.md: word "rebuild" of the counters page.
 constexpr off_t kRebuild = 4096 + 5 * 64;
-constexpr std::uint64_t kNone = 0, kDamage = 1;
+constexpr std::uint64_t kNone = 0xA36C'1E5B'97D2'F048, kDamage = 1;
 
 }  // namespace
 

@@ -22,7 +22,7 @@ class RebuildTest : public ::testing::Test {
         files_.replace_index(nullptr);
         ASSERT_TRUE(create_index_file(files_.directory(), files_.identity(), Replace::yes).ok());
         files_.replace_index(files_.open_index());
-        EXPECT_NE(files_.index().rebuild_request(), 0u);
+        EXPECT_NE(files_.index().rebuild_reason(), RebuildReason::none);
     }
     Result<bool> rebuild(std::uint64_t deadline_ns = UINT64_MAX) {
         Rebuild rebuild(files_.directory(), files_.index(), files_.reader(), files_.account(),

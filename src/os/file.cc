@@ -38,14 +38,19 @@ Status allocate(int fd, int mode, std::uint64_t offset, std::uint64_t size) {
     }));
 }
 
+std::uint64_t ns_of(const timespec &time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 FileInfo info_from_stat(const struct stat &status) {
     return {static_cast<std::uint64_t>(status.st_size),
             static_cast<std::uint64_t>(status.st_blocks) * 512,
             static_cast<std::uint64_t>(status.st_nlink),
             static_cast<std::uint64_t>(status.st_ino),
             static_cast<std::uint64_t>(status.st_dev),
-            static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000u +
-                static_cast<std::uint64_t>(status.st_mtim.tv_nsec),
+            ns_of(status.st_mtim),
+            ns_of(status.st_ctim),
             status.st_uid,
             status.st_mode & 07777u,
             (status.st_mode & (S_IWGRP | S_IWOTH)) != 0,

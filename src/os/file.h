@@ -68,6 +68,7 @@ struct FileInfo {
     std::uint64_t inode;
     std::uint64_t device;
     std::uint64_t modified_ns;  // since 1970, by the file system's clock
+    std::uint64_t changed_ns;   // the same for its name (on most file systems), links, permissions
     std::uint32_t owner;
     std::uint32_t permissions;  // as in chmod
     bool writable_by_others;    // by the group or everybody

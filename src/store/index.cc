@@ -390,6 +390,23 @@ bool Index::is_named(const Directory &directory) const {
     return is_same_file(there.value(), opened_);
 }
 
+bool Index::seems_named(const Directory &directory) {
+    const std::uint64_t now_ns = coarse_wall_clock_ns();
+    const auto ours = file_.info();
+    if (!ours.ok()) return is_named(directory);
+    if (ours->links == 0) return false;
+    const bool is_unchanged =
+        named_changed_ns_.load(std::memory_order_relaxed) == ours->changed_ns &&
+        named_at_ns_.load(std::memory_order_relaxed) == now_ns;
+    if (is_unchanged && !is_sealed()) return true;
+    if (!is_named(directory)) return false;
+    // What changes within this tick may leave the same time.
+    const bool tells = ours->changed_ns < now_ns;
+    named_changed_ns_.store(tells ? ours->changed_ns : 0, std::memory_order_relaxed);
+    named_at_ns_.store(now_ns, std::memory_order_relaxed);
+    return true;
+}
+
 bool Index::clear_if_damaged(const Level &level, std::uint64_t *slot) {
     auto word = damaged_word(level, slot);
     if (!word) return false;

@@ -180,6 +180,10 @@ class Index : public IndexWords {
     // Whether the file has the index's name in this directory. Else somebody deleted or renamed it, or
     // another index took its place. In doubt, it has.
     bool is_named(const Directory &directory) const;
+    // As is_named(), at less than half the cost, for each put: asks the open file, and its name where that
+    // may have changed. Where the file system does not note a file's renaming in its time of change, one
+    // that was renamed by hand may seem named for some milliseconds.
+    bool seems_named(const Directory &directory);
     // Empties all slots.
     void clear();
     // Sets boot() right, which says what was replaced: a number that damage left there would bring
@@ -280,6 +284,9 @@ class Index : public IndexWords {
     std::atomic<unsigned> level_count_ = 0;
     // A value of Counter::levels that the file's size has disproved.
     std::atomic<std::uint64_t> refused_hint_ = 0;
+    // When the file was last found to be named, by the coarse clock, and its time of change then.
+    std::atomic<std::uint64_t> named_at_ns_ = 0;
+    std::atomic<std::uint64_t> named_changed_ns_ = 0;
     Mutex map_mutex_;
 };
 

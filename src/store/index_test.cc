@@ -424,12 +424,11 @@ TEST_F(IndexTest, ADamagedCounterOfStampsLeadsToNoFuture) {
 TEST_F(IndexTest, DamageTakesNoRequestOfARebuildAway) {
     index_.ask_for_rebuild();
     const std::uint64_t request = index_.rebuild_request();
-    std::vector<std::uint64_t> damage = {0, 0x5555'5555'5555'5555, ~std::uint64_t{0},
-                                         0x1D5A'9301'77E0'2B44, request >> 1, request << 8};
+    std::vector<std::uint64_t> damage = {0, ~std::uint64_t{0}, 0x5555'5555'5555'5555, request << 8};
     for (unsigned bit = 0; bit < 64; ++bit) damage.push_back(request ^ std::uint64_t{1} << bit);
     const auto file = files_.directory().open_file(kIndexFileName, Access::read_only);
-    for (std::uint64_t other = 0; other < kPage / 64; ++other) {  // what a shift by lines brings there
-        std::array<std::byte, 8> word = {};
+    for (std::uint64_t other = 0; other < kPage / 64; ++other) {
+        std::array<std::byte, 8> word = {};  // what a shift by lines brings there
         ASSERT_TRUE(file->read_at(kCountersPage * kPage + other * 64, word).ok());
         damage.push_back(get_le<std::uint64_t>(word, 0));
     }
@@ -439,6 +438,26 @@ TEST_F(IndexTest, DamageTakesNoRequestOfARebuildAway) {
     }
     index_.take_back_all();
     EXPECT_EQ(index_.rebuild_due(), RebuildReason::none);
+}
+
+// Mostly within a tick of the clock, in which the name itself is asked for only once.
+TEST_F(IndexTest, ThatItLostItsNameIsNoticedAtOnce) {
+    const Directory &directory = files_.directory();
+    for (int i = 0; i < 100; ++i) {
+        for (int again = 0; again < 3; ++again) ASSERT_TRUE(index_.seems_named(directory)) << i;
+        ASSERT_TRUE(directory.rename(kIndexFileName, "aside").ok());
+        ASSERT_FALSE(index_.seems_named(directory)) << i;
+        ASSERT_TRUE(directory.rename("aside", kIndexFileName).ok());
+        ASSERT_TRUE(index_.seems_named(directory)) << i;
+    }
+    ASSERT_TRUE(directory.link(kIndexFileName, "second").ok());
+    for (int again = 0; again < 3; ++again) ASSERT_TRUE(index_.seems_named(directory));
+    ASSERT_TRUE(directory.replace_file(kIndexFileName, as_bytes("another")).ok());
+    ASSERT_FALSE(index_.seems_named(directory));
+    ASSERT_TRUE(directory.rename("second", kIndexFileName).ok());
+    ASSERT_TRUE(index_.seems_named(directory));
+    ASSERT_TRUE(directory.remove_file(kIndexFileName).ok());
+    EXPECT_FALSE(index_.seems_named(directory));
 }
 
 TEST_F(IndexTest, AnotherHeaderIsDamageAndOneOfTwoIsNot) {

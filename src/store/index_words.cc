@@ -73,7 +73,8 @@ void IndexWords::ask_for_rebuild() {
 RebuildReason IndexWords::rebuild_reason() const {
     const std::uint64_t word = rebuild_request();
     if (word == nothing_due(format_)) return RebuildReason::none;
-    const std::uint64_t boot = nothing_due(format_) | static_cast<std::uint64_t>(RebuildReason::boot);
+    const std::uint64_t boot =
+        nothing_due(format_) | static_cast<std::uint64_t>(RebuildReason::boot);
     return word == boot ? RebuildReason::boot : RebuildReason::damage;
 }
 

@@ -400,7 +400,7 @@ Status Store::follow_directory(Create create) {
 
 bool Store::index_was_deleted() {
     if (options_.lent != nullptr) return options_.lent->index_changed();
-    return !index().is_named(directory_);
+    return !index().seems_named(directory_);
 }
 
 // The index to publish in, which a put creates again after it was deleted.

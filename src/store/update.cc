@@ -229,7 +229,7 @@ Result<Index *> Store::index_to_change() {
 // can tell.
 Result<bool> Store::is_overtaken(Index &index) {
     Backoff backoff(kRoomPatienceUs);
-    while (index.is_named(directory_)) {
+    while (index.seems_named(directory_)) {
         if (!index.is_sealed()) return false;
         const auto lock = lock_eviction(directory_, kLockPatienceUs);
         if (!lock.ok()) {

@@ -307,6 +307,13 @@ Status File::touch() const {
     return status_of(::futimens(fd_.get(), nullptr));
 }
 
+Status File::set_modified(std::uint64_t ns) const {
+    constexpr std::uint64_t kNsPerS = 1'000'000'000;
+    const timespec times[2] = {
+        {0, UTIME_OMIT}, {static_cast<time_t>(ns / kNsPerS), static_cast<long>(ns % kNsPerS)}};
+    return status_of(::futimens(fd_.get(), times));
+}
+
 namespace {
 
 struct flock lock_range(std::uint64_t byte, short type) {

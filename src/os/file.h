@@ -128,6 +128,8 @@ class File {
     Status make_readable() const;
     // Makes now the time at which it was modified.
     Status touch() const;
+    // The same with a time since 1970.
+    Status set_modified(std::uint64_t ns) const;
 
     // Locks one byte of the file (an open-file-description lock, which the kernel releases with the
     // last descriptor). False: another description holds it. Locking again changes the kind.

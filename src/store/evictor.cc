@@ -19,6 +19,12 @@ constexpr std::uint64_t kVictimPerLeft = 8;
 // Deleting a file of this size mostly takes less time than having a thread do it.
 constexpr std::uint64_t kQuickBytes = 1024 * 1024;
 
+// Whether a record may hide an older value of its key from a rebuild that is due, or will be once somebody
+// meets the damage. Nobody has marked that value: its slot was lost when the newer one was stored or removed.
+bool hides_older(Index &index, std::uint64_t hash) {
+    return index.rebuild_due() != RebuildReason::none || index.suspicious(hash);
+}
+
 }  // namespace
 
 Result<Evictor::Progress> Evictor::step(Index &index, std::uint64_t budget_bytes) {
@@ -181,26 +187,28 @@ bool Evictor::copy(Index &index, const Planned &entry) {
 // Its ghost comes first: a process that dies in between leaves an entry with a ghost, and nobody
 // asks for that before the entry is gone.
 void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind) {
-    if (index.leads_to(hash, location)) {
-        if (index.rebuild_due() != RebuildReason::none) {
-            const ReadRecord read = reader_.read_any_key(index.identity().cache_id, location);
-            if (read.outcome == ReadOutcome::found)
-                leave_removal(index, {location, read.header, read.blob});
+    const bool is_entry = index.leads_to(hash, location);
+    if (hides_older(index, hash)) {
+        const ReadRecord read = reader_.read_any_key(index.identity().cache_id, location);
+        // Or it was removed since it was planned.
+        const bool is_removed = read.header.state == RecordState::removed;
+        if (read.outcome == ReadOutcome::found && (is_entry || is_removed)) {
+            leave_removal(index, {location, read.header, read.blob});
         }
-        ghosts_.note(index, account_, hash, kind);
     }
+    if (is_entry) ghosts_.note(index, account_, hash, kind);
     const bool dropped = drop(index, hash, location);
     if (dropped && kind == Ghost::Kind::evicted) evicted_.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A rebuild that is due may find an older value of the key, which nobody has marked: its slot was lost
-// when the newer one was stored or removed. So what goes leaves a record without a value that says so.
-// Of tiny entries only some do, as room has to be made.
+// Of what hides_older() a record without a value is left that says that there is no entry. Of tiny entries
+// only some leave one, as room has to be made.
 void Evictor::leave_removal(Index &index, const ScannedRecord &record) {
     const RecordHeader &header = record.header;
+    // A mark of an earlier system start is void.
     const bool counts = header.state == RecordState::removed ||
-                        (header.state == RecordState::live && header.given_up_in == 0);
-    if (!counts || index.rebuild_due() == RebuildReason::none) return;
+                        (!reader_.is_dead(header) && !header.was_left(reader_.boot()));
+    if (!counts || !hides_older(index, header.key_hash)) return;
     const std::uint64_t size = removal_of(0, header.key_size, 0, 0).record_size();
     if ((left_bytes_ + size) * kVictimPerLeft > scan_->offset()) return;
     const Status left =
@@ -297,9 +305,9 @@ bool Evictor::drop_worst(Index &index, std::span<const Index::PlacedSlot> seen) 
 void Evictor::drop_judged(Index &index, const Judged &entry) {
     const auto &[slot, record] = entry;
     const RecordId id = {slot.slot.location(), record.header.stamp_ns};
-    const bool is_due = index.rebuild_due() != RebuildReason::none;  // as leave_removal()
-    (void)(is_due ? mark_removed(directory_, id, reader_.boot())
-                  : mark_state(directory_, id, RecordState::unused));
+    (void)(hides_older(index, record.header.key_hash)
+               ? mark_removed(directory_, id, reader_.boot())
+               : mark_state(directory_, id, RecordState::unused));
     if (record.outcome == ReadOutcome::found) {
         ghosts_.note(index, account_, record.header.key_hash, Ghost::Kind::evicted);
     }

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <vector>
 
+#include "os/environment.h"
 #include "os/system_calls.h"
 #include "store/index_file.h"
+#include "store/marks.h"
 #include "store/rebuild.h"
 #include "store/record.h"
 #include "store/segment_format.h"
@@ -146,6 +149,80 @@ TEST_F(EvictorTest, NoOlderValueOfWhatIsEvictedComesBackInARebuildThatIsDue) {
     EXPECT_EQ(files_.get("stored again"), std::nullopt);
     EXPECT_EQ(files_.get("removed"), std::nullopt);
     EXPECT_EQ(files_.get("stays"), "value");
+}
+
+// What a record says that a newer one has replaced, which was lost then, counts again after a system start.
+TEST_F(EvictorTest, ARecordWithAMarkOfAnEarlierStartHidesWhatIsOlder) {
+    files_.put("key", "older");
+    fill(600);
+    lose_index();
+    const Location newer = files_.put("key", "newer");
+    const std::uint64_t stamp_ns =
+        files_.reader().read_any_key(files_.identity().cache_id, newer).header.stamp_ns;
+    constexpr std::uint64_t kEarlier = 0x5A3C'96E1'0F77'4B2D;
+    ASSERT_TRUE(
+        mark_given_up(files_.directory(), {newer, stamp_ns}, GivenUp::replaced, kEarlier).ok());
+    files_.reader().set_boot(~kEarlier);
+    ASSERT_EQ(files_.get("key"), "newer");
+    files_.writer().release_segment();
+    Process other = process("mru");
+    while (step(other, UINT64_MAX) == Progress::some) {
+    }
+    ASSERT_EQ(files_.get("key"), std::nullopt);
+    rebuild();
+    EXPECT_EQ(files_.get("key"), std::nullopt);
+}
+
+TEST_F(EvictorTest, NoOlderValueComesBackWhoseSlotWasDamagedUnseen) {
+    const Location older = files_.put("key", "older");
+    fill(600);
+    Index &index = files_.index();
+    const std::uint64_t hash = index.hash(as_bytes("key"));
+    const auto slot = index.slot_at(hash, older);
+    ASSERT_TRUE(slot);
+    std::atomic_ref(*slot->place.word).store(~std::uint64_t{0});
+    files_.put("key", "newer");
+    files_.writer().release_segment();
+    ASSERT_EQ(index.rebuild_due(), RebuildReason::none);
+    Process other = process("mru");
+    while (step(other, UINT64_MAX) == Progress::some) {
+    }
+    index.ask_for_rebuild();
+    rebuild();
+    EXPECT_EQ(files_.get("key"), std::nullopt);
+}
+
+TEST_F(EvictorTest, NoOlderValueComesBackOfWhatIsRemovedBeforeItsTurn) {
+    files_.put("key", "older");
+    fill(600);
+    lose_index();
+    files_.put("first", "value");
+    const Location newer = files_.put("key", "newer");
+    const auto record = files_.reader().read_any_key(files_.identity().cache_id, newer);
+    files_.writer().release_segment();
+    Process other = process("mru");
+    ASSERT_EQ(step(other), Progress::some);
+    const std::uint64_t boot = files_.reader().boot();
+    ASSERT_TRUE(mark_removed(files_.directory(), {newer, record.header.stamp_ns}, boot).ok());
+    ASSERT_TRUE(Evictor::drop(files_.index(), files_.index().hash(as_bytes("key")), newer));
+    while (step(other, UINT64_MAX) == Progress::some) {
+    }
+    rebuild();
+    EXPECT_EQ(files_.get("key"), std::nullopt);
+}
+
+// What is old would be evicted after what has replaced it, and count again after a system start.
+TEST_F(EvictorTest, MarksMakeNoSegmentYounger) {
+    const Location place = files_.put("key", "value");
+    const std::string name = segment_file_name(place.segment);
+    const auto record = files_.reader().read_any_key(files_.identity().cache_id, place);
+    const RecordId id = {place, record.header.stamp_ns};
+    const std::uint64_t modified_ns = files_.directory().info(name)->modified_ns;
+    sleep_us(20'000);
+    ASSERT_TRUE(mark_moved(files_.directory(), id).ok());
+    ASSERT_TRUE(mark_given_up(files_.directory(), id, GivenUp::replaced, 77).ok());
+    ASSERT_TRUE(mark_removed(files_.directory(), id, 77).ok());
+    EXPECT_EQ(files_.directory().info(name)->modified_ns, modified_ns);
 }
 
 TEST_F(EvictorTest, NoOlderValueOfASingleEntryComesBackInARebuildThatIsDue) {

@@ -23,7 +23,11 @@ Status change_record(const Directory &directory, const RecordId &record, Change 
     const auto write = [&](std::size_t offset, Bytes bytes) {
         return file->write_at(location.offset + offset, std::span(&bytes, 1));
     };
-    return change(write);
+    const auto before = file->info();
+    const Status status = change(write);
+    // The time of a segment is that of its last record. Else what is old would be evicted after what is newer.
+    if (before.ok()) (void)file->set_modified(before->modified_ns);
+    return status;
 }
 
 Status change_bytes(const Directory &directory, const RecordId &record, std::size_t offset,

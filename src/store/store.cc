@@ -134,6 +134,7 @@ void Store::note_boot(Index &index) {
 void Store::apply_limit(Index &index) {
     const std::uint64_t before = index.note_limit(options_.limit_bytes);
     if (options_.refuse_when_full || before == 0 || before <= options_.limit_bytes) return;
+    note_boot(index);  // evicting asks whether a rebuild is due
     while (account_->measure(index).error() == Error::full) {
         const auto progress = evictor_->step(index, UINT64_MAX);
         if (!progress.ok() || !Evictor::has_worked(progress.value())) return;

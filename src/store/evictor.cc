@@ -180,7 +180,8 @@ bool Evictor::copy(Index &index, const Planned &entry) {
                                   {entry.location, header, record.blob->key(), record.blob->value(),
                                    Account::Purpose::copy, hits_after_copy});
     if (moved.error() == Error::busy) return false;
-    if (!moved.ok()) evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
+    // Unless its slot leads elsewhere by now. It may have been removed meanwhile.
+    evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
     return true;
 }
 

@@ -180,9 +180,13 @@ void TortureSample::make_companions() const {
     make_pack();
 }
 
+ByteVector TortureSample::ghost_key() {
+    return numbered_key(kOtherFamily, 100);
+}
+
 // An entry whose value is damaged, and that a look-up has dropped.
 void TortureSample::leave_a_ghost() const {
-    const ByteVector key = numbered_key(kOtherFamily, 100);
+    const ByteVector key = ghost_key();
     const ByteVector value = stamped_value({100, 0, 0, 0}, 400);
     {
         Cache cache(options_in(root_, identifier_));

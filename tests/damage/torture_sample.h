@@ -53,6 +53,8 @@ class TortureSample {
 
     static ByteVector key(std::uint64_t number);
     static ByteVector value(std::uint64_t number, std::uint64_t version);
+    // Of an entry whose value is damaged.
+    static ByteVector ghost_key();
 
   private:
     void make();

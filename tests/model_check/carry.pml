@@ -571,7 +571,7 @@ noted:
 #endif
     };
 retire:
-#ifndef PLANNED_ONCE
+#if !defined(PLANNED_ONCE) && !defined(NONE_CARRIED)
     atomic {
         OR_DIES;
         if

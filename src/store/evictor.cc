@@ -144,7 +144,8 @@ Status Evictor::plan_more(Index &index) {
         if (!entry->slot) {
             // Not of a live one: an older one of its key may be the entry, if its put was killed.
             const bool is_removed = entry->record.header.state == RecordState::removed;
-            if (is_removed) leave_removal(index, entry->record);
+            if (is_removed && hides_older(index, entry->key_hash))
+                leave_removal(index, entry->record);
             continue;
         }
         const auto &[location, header, head] = entry->record;
@@ -209,7 +210,7 @@ void Evictor::leave_removal(Index &index, const ScannedRecord &record) {
     // A mark of an earlier system start is void.
     const bool counts = header.state == RecordState::removed ||
                         (!reader_.is_dead(header) && !header.was_left(reader_.boot()));
-    if (!counts || !hides_older(index, header.key_hash)) return;
+    if (!counts) return;
     const std::uint64_t size = removal_of(0, header.key_size, 0, 0).record_size();
     if ((left_bytes_ + size) * kVictimPerLeft > scan_->offset()) return;
     const Status left =

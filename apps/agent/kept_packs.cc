@@ -7,6 +7,7 @@
 
 #include "os/file.h"
 #include "os/root.h"
+#include "os/text_file.h"
 
 namespace cairn::fleet {
 namespace {

@@ -13,6 +13,7 @@
 #include "manifest_format.h"
 #include "os/environment.h"
 #include "os/root.h"
+#include "os/text_file.h"
 #include "output.h"
 
 namespace cairn::fleet {

@@ -17,6 +17,7 @@
 #include "cache/start_order.h"
 #include "os/environment.h"
 #include "os/root.h"
+#include "os/text_file.h"
 #include "store/formats.h"
 #include "store/index_file.h"
 

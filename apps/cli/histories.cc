@@ -11,6 +11,7 @@
 #include "history/counters.h"
 #include "history/files.h"
 #include "os/file.h"
+#include "os/text_file.h"
 #include "store/formats.h"
 
 namespace cairn::cli {

@@ -12,6 +12,7 @@
 #include "common/words.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "os/text_file.h"
 #include "text.h"
 
 namespace cairn::cli {

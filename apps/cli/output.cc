@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "os/file.h"
+#include "os/text_file.h"
 #include "text.h"
 
 namespace cairn::cli {

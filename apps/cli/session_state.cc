@@ -13,6 +13,7 @@
 #include "common/words.h"
 #include "manifest.h"
 #include "os/environment.h"
+#include "os/text_file.h"
 #include "output.h"
 #include "session.h"
 #include "text.h"

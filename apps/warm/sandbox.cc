@@ -31,6 +31,7 @@
 #include "cache/driver_files.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "os/text_file.h"
 #include "recipe/player.h"
 
 namespace cairn::warm {

@@ -8,6 +8,7 @@
 #include "common/words.h"
 #include "os/environment.h"
 #include "os/file.h"
+#include "os/text_file.h"
 
 namespace cairn::egl {
 namespace {

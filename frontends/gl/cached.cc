@@ -17,6 +17,7 @@
 #include "context.h"
 #include "entry.h"
 #include "os/file.h"
+#include "os/text_file.h"
 #include "settings.h"
 
 namespace cairn::gl {

@@ -17,6 +17,7 @@
 #include "os/file.h"
 #include "os/loaded_objects.h"
 #include "os/processor.h"
+#include "os/text_file.h"
 #include "settings.h"
 
 namespace cairn::gl {

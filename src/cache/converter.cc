@@ -9,6 +9,7 @@
 #include "os/environment.h"
 #include "os/file.h"
 #include "os/helper_process.h"
+#include "os/text_file.h"
 
 namespace cairn {
 namespace {

@@ -12,6 +12,7 @@
 #include "os/deadline.h"
 #include "os/environment.h"
 #include "os/root.h"
+#include "os/text_file.h"
 
 namespace cairn {
 namespace {

@@ -13,6 +13,7 @@
 #include "os/environment.h"
 #include "os/file.h"
 #include "os/root.h"
+#include "os/text_file.h"
 #include "recipe/recipe.h"
 #include "store/formats.h"
 #include "store/ghosts.h"
@@ -122,7 +123,7 @@ bool is_temporary(std::string_view name) {
 Status remove_oldest_format(const Directory &cache, const std::string &identifier) {
     empty_oldest_format(cache, identifier);
     std::vector<std::string> segments;
-    std::vector<std::string> files = {kIndexFileName, kGhostFileName};
+    std::vector<std::string> files = {kIndexFileName, kGhostFileName, kReuseFileName};
     TRY(cache.list([&](const char *name) {
         if (segment_from_file_name(name)) segments.emplace_back(name);
         if (is_temporary(name)) files.emplace_back(name);

@@ -6,6 +6,7 @@
 
 #include "os/environment.h"
 #include "os/root.h"
+#include "os/text_file.h"
 
 namespace cairn {
 namespace {

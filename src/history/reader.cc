@@ -7,6 +7,7 @@
 
 #include "history/files.h"
 #include "history/kept_sources.h"
+#include "os/text_file.h"
 
 namespace cairn {
 namespace {

@@ -13,8 +13,8 @@
 #include <climits>
 #include <cstdlib>
 
-#include "os/file.h"
 #include "os/mapping.h"
+#include "os/text_file.h"
 
 namespace cairn {
 namespace {
@@ -22,8 +22,7 @@ namespace {
 std::uint64_t clock_ns(clockid_t clock) {
     timespec now = {};
     ::clock_gettime(clock, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-           static_cast<std::uint64_t>(now.tv_nsec);
+    return ns_of(now);
 }
 
 std::optional<std::string> home_from_user_database() {
@@ -189,6 +188,11 @@ std::string executable_path() {
 
 std::uint32_t effective_user() {
     return ::geteuid();
+}
+
+std::uint64_t ns_of(const timespec &time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 std::uint64_t wall_clock_ns() {

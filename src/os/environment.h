@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <deque>
 #include <optional>
 #include <string>
@@ -92,6 +93,8 @@ std::string executable_path();
 // The user whose files we may trust: the effective one.
 std::uint32_t effective_user();
 
+// A time of the system's in nanoseconds.
+std::uint64_t ns_of(const timespec &time);
 // Nanoseconds since 1970 by a clock that people may set.
 std::uint64_t wall_clock_ns();
 // The same to a few milliseconds, and cheaper.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "os/testing/scratch.h"
+#include "os/text_file.h"
 
 namespace cairn {
 namespace {

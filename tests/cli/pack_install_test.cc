@@ -19,6 +19,7 @@
 #include "os/testing/scratch.h"
 #include "program.h"
 #include "support/cache.h"
+#include "support/long_form.h"
 #include "support/process.h"
 #include "support/random.h"
 #include "support/shared.h"
@@ -41,7 +42,7 @@ constexpr int kSkip = 77;
 #ifdef __SANITIZE_ADDRESS__  // each start takes fifty times as long
 constexpr std::uint64_t kStep = 29, kPowerStep = 7;
 #else
-constexpr std::uint64_t kStep = 1, kPowerStep = 1;
+const std::uint64_t kStep = cairn_test::is_long_form() ? 1 : 4, kPowerStep = 1;
 #endif
 
 std::string key_of(int i) {

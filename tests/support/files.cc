@@ -41,7 +41,8 @@ void write_all(int descriptor, ByteView bytes, off_t offset) {
 
 std::string path_in_cache(const std::string &cache, const std::string &name) {
     const bool is_of_format = name == "cache.idx" || name == "cache.lock" || name == "ghosts" ||
-                              name.find(".val") != std::string::npos || name.ends_with(".tmp");
+                              name == "reuse" || name.find(".val") != std::string::npos ||
+                              name.ends_with(".tmp");
     return (is_of_format ? store_files(cache) : cache) + "/" + name;
 }
 

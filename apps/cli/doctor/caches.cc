@@ -16,6 +16,7 @@
 #include "keys.h"
 #include "log_lines.h"
 #include "os/root.h"
+#include "os/text_file.h"
 #include "output.h"
 #include "pack/pack_reader.h"
 #include "signature.h"

@@ -14,7 +14,7 @@
 #include "common/words.h"
 #include "doctor/checks.h"
 #include "os/environment.h"
-#include "os/file.h"
+#include "os/text_file.h"
 #include "output.h"
 
 namespace cairn::cli::doctor {

@@ -12,6 +12,7 @@
 #include "keys.h"
 #include "os/environment.h"
 #include "os/root.h"
+#include "os/text_file.h"
 #include "output.h"
 
 namespace cairn::cli {

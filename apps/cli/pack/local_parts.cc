@@ -11,6 +11,7 @@
 #include "cache/start_order.h"
 #include "caches.h"
 #include "os/root.h"
+#include "os/text_file.h"
 #include "recipe/recipe.h"
 
 namespace cairn::cli {

@@ -205,10 +205,10 @@ typedef struct cairn_options {
     void *log_user;   /* passed to log */
     /* Which entries stay when room must be made, for either limit, on disk and in memory mode.
      * "default" (also for NULL): those that were found, the oftener the better, and those that cost
-     * most per byte (cost_us); then the newest. "lru": those that were found lately, in memory mode
-     * exactly those that were used last. "fifo": the newest. "mru": the oldest, for loads that read
-     * everything once, in the same order each time. Pinned entries go last. Each process that opens
-     * the cache for writing evicts by its own. */
+     * most per byte (cost_us); on disk it learns from when entries are needed again how much it
+     * matters that they were found lately. "lru": those that were found lately, in memory mode
+     * exactly those that were used last. "fifo": the newest. "mru": the oldest. Pinned entries go
+     * last. Each process that opens the cache for writing evicts by its own. */
     const char *policy;
     /* On disk: paths of packs (`cairn pack create`) that lie under the cache, as layers. What the
      * cache does not have, the first of them answers that has it; what is removed or cleared is

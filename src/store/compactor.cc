@@ -175,7 +175,8 @@ Result<std::uint64_t> Compactor::copy_all(Index &index, Work &work, const Segmen
         if (!entry) return kept;
         if (is_removal(entry->record.header)) {
             TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(index, lock));
-            TRY(keep_removal(index, work.writer, entry->record, reader_.boot(), purpose_));
+            TRY(keep_removal(index, work.writer_for(entry->record.location.segment), entry->record,
+                             reader_.boot(), purpose_));
             ++kept;
             continue;
         }
@@ -209,7 +210,7 @@ Result<std::uint64_t> Compactor::copy(Index &index, Work &work, const SegmentLoc
     if (is_untried(header)) TRY(compress(work.compressor, header, value));
     const auto same_hits = [](unsigned hits) { return hits; };
     TRY_ASSIGN(const ByteLock eviction, lock_unless_gone(index, lock));
-    TRY(relocate(directory_, index, work.writer,
+    TRY(relocate(directory_, index, work.writer_for(from.segment),
                  {from, header, read.blob->key(), value, purpose_, same_hits}));
     return read.header.record_size();
 }

@@ -90,10 +90,14 @@ class Compactor {
         std::vector<Judged> judged GUARDED_BY(run_mutex);
     };
     // The objects of one run. Copies have segments of their own: among puts, those that are
-    // compressed would be copied again with the others.
+    // compressed would be copied again with the others. Entries that were kept stay among such.
     struct Work {
-        Work(const Directory &directory, Account &account) : writer(directory, account) {}
-        Writer writer;
+        Work(const Directory &directory, Account &account)
+            : fresh(directory, account), kept(directory, account, SegmentKind::kept) {}
+        Writer &writer_for(std::uint32_t segment) {
+            return kind_of_segment(segment) == SegmentKind::kept ? kept : fresh;
+        }
+        Writer fresh, kept;
         Compressor compressor;
     };
 

@@ -157,8 +157,9 @@ TEST_F(EntryLimitTest, OfPinnedEntriesTheOldestGoesWhenThereAreNoOthers) {
 class SampleTest : public ::testing::Test {
   protected:
     Evictor &evictor(const char *policy) {
-        evictor_ = std::make_unique<Evictor>(files_.directory(), files_.reader(), files_.account(),
-                                             files_.writer(), ghosts_, *policy_by_name(policy));
+        evictor_ =
+            std::make_unique<Evictor>(files_.directory(), files_.reader(), files_.account(),
+                                      files_.writer(), ghosts_, reuse_, *policy_by_name(policy));
         return *evictor_;
     }
     // Publishes a record of this stamp, or leaves it tentative.
@@ -192,6 +193,7 @@ class SampleTest : public ::testing::Test {
 
     testing::CacheFiles files_;
     Ghosts ghosts_{files_.directory()};
+    Reuse reuse_{files_.directory()};
     std::unique_ptr<Evictor> evictor_;
     static constexpr Location kNone = {kSegmentIdMax, 0};
 };

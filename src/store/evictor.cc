@@ -19,6 +19,17 @@ constexpr std::uint64_t kVictimPerLeft = 8;
 // Deleting a file of this size mostly takes less time than having a thread do it.
 constexpr std::uint64_t kQuickBytes = 1024 * 1024;
 
+// Of two segments, the oldest of each kind, so many records are looked at.
+constexpr unsigned kLookRecords = 32;
+// Where most of a segment stays, it is not looked at again before the others.
+constexpr unsigned kMostPercent = 50;
+// Half of a turnover, in segments: so all counts fade once in that time.
+constexpr std::uint64_t kFadeParts = 32;
+
+unsigned none_after_copy(unsigned) {
+    return 0;
+}
+
 // Whether a record may hide an older value of its key from a rebuild that is due, or will be once somebody
 // meets the damage. Nobody has marked that value: its slot was lost when the newer one was stored or removed.
 bool hides_older(Index &index, std::uint64_t hash) {
@@ -40,6 +51,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
     if (!index.is_named(directory_)) return Progress::busy;  // slots move in another one now
     // Puts leave the room for it, and the first copies take that.
     if (!ghosts_.prepare(index, account_)) return Progress::busy;
+    if (policy_.learns) update_taste(index);
     // If the victim is only named, the process that named it died before it looked for a writer.
     auto named = index.victim_without_writer();
     if (!named) {
@@ -69,7 +81,7 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
         if (entry.keep) {
             if (!copy(index, entry)) return Progress::busy;
         } else {
-            evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
+            evict(index, entry, Ghost::Kind::evicted);
         }
         done += entry.keep ? entry.size_bytes : kDropWork;
     }
@@ -81,8 +93,22 @@ Result<Evictor::Progress> Evictor::step_locked(Index &index, std::uint64_t budge
 Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
     const bool oldest_first = policy_.order == Policy::Order::oldest_segment_first;
     if (!oldest_first) next_victims_.clear();  // new segments go first
+    // So do those of one kind that were written since, where only the other kind is left.
+    const auto is_listed = [&](SegmentKind kind) REQUIRES_LOCK(mutex_) {
+        return std::ranges::any_of(next_victims_, [&](const SegmentFile &file) {
+            return kind_of_segment(file.segment) == kind;
+        });
+    };
+    const bool has_kept = is_listed(SegmentKind::kept) || &writer_ != &kept_writer_;
+    if (taste_ && !(has_kept && is_listed(SegmentKind::fresh))) next_victims_.clear();
     const bool listed_now = next_victims_.empty();
     if (listed_now) TRY(list_victims(oldest_first));
+    if (taste_) {
+        (void)guarded([&]() REQUIRES_LOCK(mutex_) -> Status {
+            prefer_cheaper(index);
+            return {};
+        });
+    }
     while (!next_victims_.empty()) {
         const SegmentFile listed = next_victims_.back();
         next_victims_.pop_back();
@@ -102,6 +128,18 @@ Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
     return std::optional<std::uint32_t>();
 }
 
+// Who goes on with another's victim goes by what all have learned, too.
+void Evictor::update_taste(Index &index) {
+    const UseTime time = account_.use_time(index);
+    if (learned_at_ == time) return;
+    learned_at_ = time;
+    taste_.reset();
+    (void)guarded([&]() REQUIRES_LOCK(mutex_) -> Status {
+        taste_ = reuse_.learn(index, account_, reader_);
+        return {};
+    });
+}
+
 // A segment's age is that of its last record: taking it over makes it younger.
 Status Evictor::list_victims(bool oldest_first) {
     TRY_ASSIGN(DiskUse use, measure_disk_use(directory_));
@@ -110,6 +148,89 @@ Status Evictor::list_victims(bool oldest_first) {
     });
     next_victims_ = std::move(use.segments);
     return {};
+}
+
+// Makes the next victim the one of two of which less stays: the oldest segment of either kind.
+void Evictor::prefer_cheaper(Index &index) {
+    const auto oldest_of = [&](SegmentKind kind) REQUIRES_LOCK(mutex_) {
+        return std::find_if(next_victims_.rbegin(), next_victims_.rend(), [&](const auto &file) {
+            return kind_of_segment(file.segment) == kind;
+        });
+    };
+    const auto fresh = oldest_of(SegmentKind::fresh);
+    const auto kept = oldest_of(SegmentKind::kept);
+    if (fresh == next_victims_.rend() || kept == next_victims_.rend()) return;
+    const auto of_fresh = percent_that_stays(index, *fresh);
+    const auto of_kept = percent_that_stays(index, *kept);
+    if (!of_fresh || !of_kept || *of_kept < *of_fresh || *of_kept == 0) {
+        const auto next = !of_fresh ? fresh : kept;  // one that cannot be read goes first
+        std::rotate(next_victims_.rbegin(), next, next + 1);
+        return;
+    }
+    const std::uint32_t settled = kept->segment;
+    std::rotate(next_victims_.rbegin(), fresh, fresh + 1);
+    if (*of_kept < kMostPercent) return;
+    const auto file = directory_.open_file(segment_file_name(settled), Access::read_write);
+    if (file.ok()) (void)file->touch();
+    std::erase_if(next_victims_, [&](const auto &other) { return other.segment == settled; });
+}
+
+// By its first records. nullopt: it cannot be read.
+std::optional<unsigned> Evictor::percent_that_stays(Index &index, const SegmentFile &file) {
+    std::uint64_t all = 0, stays = 0;
+    SegmentScan scan(index.identity(), file.segment, file.size_bytes);
+    for (unsigned count = 0; count < kLookRecords; ++count) {
+        const auto record = scan.next(reader_);
+        if (!record.ok()) return std::nullopt;
+        if (!record.value()) break;
+        const RecordHeader &header = record.value()->header;
+        all += header.record_size();
+        const auto found =
+            index.slot_at(index.hash(record.value()->head->key()), record.value()->location);
+        if (!found) continue;
+        Uses uses;
+        Candidate candidate = candidate_of(index, header, found->slot, uses);
+        policy_.choose(std::span(&candidate, 1), {UINT64_MAX, UINT64_MAX},
+                       taste_ ? &*taste_ : nullptr);
+        if (candidate.keep) stays += candidate.size_bytes;
+    }
+    return all == 0 ? 0 : static_cast<unsigned>(stays * 100 / all);
+}
+
+// Sets `uses` to those of the key: what its record and its slot tell, or the sample, if that knows more.
+// An entry that was not copied yet may have had a ghost.
+Candidate Evictor::candidate_of(Index &index, const RecordHeader &header, Slot slot, Uses &uses) {
+    const UseTime time = account_.use_time(index);
+    uses = header.uses.count == 0 ? Uses{1, time} : header.uses;
+    const auto known = policy_.learns ? reuse_.uses_of(header.key_hash) : std::nullopt;
+    if (policy_.learns && !known && !header.copied) {
+        const auto ghost = ghosts_.find(index, header.key_hash);
+        if (ghost) uses.count = std::min(uses.count + ghost->uses, kUsesMax);
+    }
+    uses = uses_with(uses, slot.hits(), time);
+    if (known && known->count >= uses.count) uses = *known;
+    Candidate candidate = {header.record_size(), header.stamp_ns, header.cost_us,
+                           slot.hits(),          header.pinned,   header.copied};
+    candidate.uses = uses.count;
+    candidate.age = age_of(uses.last, time);
+    candidate.lot = lot_of(header.key_hash);
+    return candidate;
+}
+
+void Evictor::fade_hits(Index &index) {
+    index.for_each_of_part(index.retired() % kFadeParts, kFadeParts,
+                           [](Index::Place place, Slot slot) {
+                               if (slot.hits() != fade(slot.hits()))
+                                   Index::set_hits(place, slot, fade(slot.hits()));
+                           });
+}
+
+void Evictor::learn(Index &index) {
+    if (!policy_.learns || !reuse_.has_notes() || !mutex_.try_lock()) return;
+    const AdoptedLock lock(mutex_);
+    const auto alone = eviction_lock_.acquire(directory_, kEvictionByte);
+    if (!alone.ok() || !index.is_named(directory_)) return;
+    (void)reuse_.learn(index, account_, reader_);
 }
 
 // 0: it was deleted, or may not be read.
@@ -149,19 +270,21 @@ Status Evictor::plan_more(Index &index) {
             continue;
         }
         const auto &[location, header, head] = entry->record;
-        plan_.push_back({location, entry->key_hash, header.record_size(), false});
-        candidates.push_back({header.record_size(), header.stamp_ns, header.cost_us,
-                              entry->slot->hits(), header.pinned, header.copied});
+        Uses uses;
+        candidates.push_back(candidate_of(index, header, *entry->slot, uses));
+        plan_.push_back({location, entry->key_hash, header.record_size(), uses, false});
     }
     const std::uint64_t span = scan_->offset() - begin;
-    policy_.choose(candidates,
-                   copy_allowance(span, index.copy_debt(), account_.limits().limit_bytes));
+    // Damage must not leave one that is never paid.
+    const std::uint64_t limit = account_.limits().limit_bytes;
+    const std::uint64_t debt = std::min(index.copy_debt(), limit);
+    policy_.choose(candidates, copy_allowance(span, debt, limit), taste_ ? &*taste_ : nullptr);
     std::uint64_t kept = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
         plan_[i].keep = candidates[i].keep;
         if (candidates[i].keep) kept += candidates[i].size_bytes;
     }
-    index.set_copy_debt(debt_after(index.copy_debt(), span, kept));
+    index.set_copy_debt(debt_after(debt, span, kept));
     std::reverse(plan_.begin(), plan_.end());
     return {};
 }
@@ -172,23 +295,27 @@ bool Evictor::copy(Index &index, const Planned &entry) {
     const ReadRecord record =
         reader_.read_any(index.identity().cache_id, entry.location, RecordReader::Form::stored);
     if (record.outcome != ReadOutcome::found) {
-        evict(index, entry.key_hash, entry.location, Ghost::Kind::damaged);
+        evict(index, entry, Ghost::Kind::damaged);
         return true;
     }
     RecordHeader header = record.header;
     header.copied = true;
-    const Status moved = relocate(directory_, index, writer_,
-                                  {entry.location, header, record.blob->key(), record.blob->value(),
-                                   Account::Purpose::copy, hits_after_copy});
+    header.uses = entry.uses;
+    const Status moved =
+        relocate(directory_, index, writer_,
+                 {entry.location, header, record.blob->key(), record.blob->value(),
+                  Account::Purpose::copy, policy_.learns ? none_after_copy : hits_after_copy});
     if (moved.error() == Error::busy) return false;
     // Unless its slot leads elsewhere by now. It may have been removed meanwhile.
-    evict(index, entry.key_hash, entry.location, Ghost::Kind::evicted);
+    evict(index, entry, Ghost::Kind::evicted);
     return true;
 }
 
 // Its ghost comes first: a process that dies in between leaves an entry with a ghost, and nobody
 // asks for that before the entry is gone.
-void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind) {
+void Evictor::evict(Index &index, const Planned &entry, Ghost::Kind kind) {
+    const std::uint64_t hash = entry.key_hash;
+    const Location location = entry.location;
     const bool is_entry = index.leads_to(hash, location);
     if (hides_older(index, hash)) {
         const ReadRecord read = reader_.read_any_key(index.identity().cache_id, location);
@@ -198,7 +325,7 @@ void Evictor::evict(Index &index, std::uint64_t hash, Location location, Ghost::
             leave_removal(index, {location, read.header, read.blob});
         }
     }
-    if (is_entry) ghosts_.note(index, account_, hash, kind);
+    if (is_entry) ghosts_.note(index, account_, hash, kind, entry.uses.count);
     const bool dropped = drop(index, hash, location);
     if (dropped && kind == Ghost::Kind::evicted) evicted_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -234,6 +361,12 @@ Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     index.forget_victim();
     planned_victim_.reset();
     reader_.segments().forget_deleted();
+    if (policy_.learns) fade_hits(index);
+    // Where processes take turns, each would hold a segment that is nearly empty; so the next one
+    // takes this one over.
+    const std::uint64_t retired = index.retired();
+    if (retired != retired_ + 1) kept_writer_.release_segment();
+    retired_ = retired;
     return {};
 }
 
@@ -311,7 +444,8 @@ void Evictor::drop_judged(Index &index, const Judged &entry) {
                ? mark_removed(directory_, id, reader_.boot())
                : mark_state(directory_, id, RecordState::unused));
     if (record.outcome == ReadOutcome::found) {
-        ghosts_.note(index, account_, record.header.key_hash, Ghost::Kind::evicted);
+        const unsigned uses = std::min(record.header.uses.count + slot.slot.hits(), kUsesMax);
+        ghosts_.note(index, account_, record.header.key_hash, Ghost::Kind::evicted, uses);
     }
     const bool dropped = index.drop(slot.place, slot.slot);
     if (dropped) evicted_.fetch_add(1, std::memory_order_relaxed);

@@ -9,6 +9,11 @@
 // Why writers are safe: a living writer locks its segment until all its records there are
 // published, and the evictor never chooses a locked segment. No writer takes over a victim.
 //
+// What stays goes to segments of its own (SegmentKind). Where the policy learns, the oldest segment of
+// either kind is looked at, and the one goes of which less stays. A segment of kept entries of which
+// most stay is put behind the others then. And a part of the index is gone over with each segment, so
+// that counts of hits fade (store/uses.h).
+//
 // Thread safety: any thread. A thread that finds another at work returns `busy`.
 #pragma once
 
@@ -29,6 +34,7 @@
 #include "store/policy.h"
 #include "store/record_reader.h"
 #include "store/relocation.h"
+#include "store/reuse.h"
 #include "store/segment_scan.h"
 #include "store/space.h"
 #include "store/writer.h"
@@ -37,14 +43,16 @@ namespace cairn {
 
 class Evictor {
   public:
-    // All outlive the evictor.
+    // All outlive the evictor. `writer`: for what stays where segments are few.
     Evictor(const Directory &directory, RecordReader &reader, Account &account, Writer &writer,
-            Ghosts &ghosts, const Policy &policy)
+            Ghosts &ghosts, Reuse &reuse, const Policy &policy)
         : directory_(directory),
           reader_(reader),
           account_(account),
-          writer_(writer),
+          kept_writer_(directory, account, SegmentKind::kept),
+          writer_(has_few_segments(account.limits()) ? writer : kept_writer_),
           ghosts_(ghosts),
+          reuse_(reuse),
           policy_(policy) {}
 
     enum class Progress {
@@ -67,6 +75,10 @@ class Evictor {
     bool drop_from_buckets(Index &index, std::uint64_t hash, std::uint64_t start);
     // Empties the slot that leads to a location. False: there is none. Nothing is remembered of it.
     static bool drop(Index &index, std::uint64_t hash, Location location);
+    // Stops writing to a segment of what stays.
+    void release_segment() { kept_writer_.release_segment(); }
+    // Takes in what was noted of reuse, unless another process is at work.
+    void learn(Index &index);
     // Entries evicted since this was made.
     std::uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
 
@@ -83,26 +95,39 @@ class Evictor {
         Location location;
         std::uint64_t key_hash;
         std::uint64_t size_bytes;
+        Uses uses;
         bool keep;
     };
+    // Of a cache with fewer, one more that is half full would be too large a part.
+    static constexpr std::uint64_t kFewSegments = 32;
+    static bool has_few_segments(const SpaceLimits &limits) {
+        return limits.limit_bytes / limits.segment_bytes < kFewSegments;
+    }
 
     Result<Progress> step_locked(Index &index, std::uint64_t budget_bytes) REQUIRES_LOCK(mutex_);
     Result<std::optional<std::uint32_t>> choose_victim(Index &index) REQUIRES_LOCK(mutex_);
     Status list_victims(bool oldest_first) REQUIRES_LOCK(mutex_);
+    void prefer_cheaper(Index &index) REQUIRES_LOCK(mutex_);
+    std::optional<unsigned> percent_that_stays(Index &index, const SegmentFile &file)
+        REQUIRES_LOCK(mutex_);
+    void update_taste(Index &index) REQUIRES_LOCK(mutex_);
+    Candidate candidate_of(Index &index, const RecordHeader &header, Slot slot, Uses &uses);
+    static void fade_hits(Index &index);
     Result<std::uint64_t> readable_bytes(std::uint32_t segment);
     static void drop_all(Index &index, std::uint32_t segment);
     Status plan_more(Index &index) REQUIRES_LOCK(mutex_);
     bool copy(Index &index, const Planned &entry) REQUIRES_LOCK(mutex_);
-    void evict(Index &index, std::uint64_t hash, Location location, Ghost::Kind kind)
-        REQUIRES_LOCK(mutex_);
+    void evict(Index &index, const Planned &entry, Ghost::Kind kind) REQUIRES_LOCK(mutex_);
     void leave_removal(Index &index, const ScannedRecord &record) REQUIRES_LOCK(mutex_);
     Status retire(Index &index, std::uint32_t segment, bool wait) REQUIRES_LOCK(mutex_);
 
     const Directory &directory_;
     RecordReader &reader_;
     Account &account_;
-    Writer &writer_;
+    Writer kept_writer_;
+    Writer &writer_;  // of what stays
     Ghosts &ghosts_;
+    Reuse &reuse_;
     const Policy &policy_;
     std::atomic<std::uint64_t> evicted_ = 0;
 
@@ -121,6 +146,9 @@ class Evictor {
     std::optional<Victim> planned_victim_ GUARDED_BY(mutex_);
     // Of that segment: all before the scan's offset is planned or done.
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
+    std::uint64_t retired_ GUARDED_BY(mutex_) = 0;  // Index::retired() when this last retired one
+    std::optional<UseTime> learned_at_ GUARDED_BY(mutex_);
+    std::optional<Taste> taste_ GUARDED_BY(mutex_);  // what it is planned by, if the policy learns
     std::uint64_t left_bytes_ GUARDED_BY(mutex_) = 0;  // see leave_removal()
     std::vector<Planned> plan_ GUARDED_BY(mutex_);     // still to be done, last first
     // Segments to be evicted next, last first, unless they have changed since they were listed.

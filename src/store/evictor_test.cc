@@ -30,10 +30,12 @@ class EvictorTest : public ::testing::Test {
             : account(files.directory(), files.account().limits()),
               writer(std::make_unique<Writer>(files.directory(), account)),
               ghosts(files.directory()),
-              evictor(files.directory(), reader, account, *writer, ghosts, policy) {}
+              reuse(files.directory()),
+              evictor(files.directory(), reader, account, *writer, ghosts, reuse, policy) {}
         Account account;
         std::unique_ptr<Writer> writer;
         Ghosts ghosts;
+        Reuse reuse;
         Evictor evictor;
     };
     Process process(const char *policy = "fifo") {
@@ -319,7 +321,7 @@ TEST_F(EvictorTest, ASegmentThatMayNotBeReadOrWrittenGoesInItsTurn) {
         const SystemCalls calls = refusing(oldest, may_read);
         RecordReader reader(files_.directory());
         Evictor evictor(files_.directory(), reader, other.account, *other.writer, other.ghosts,
-                        *policy_by_name("fifo"));
+                        other.reuse, *policy_by_name("fifo"));
         system_calls = &calls;
         for (;;) {
             const auto progress = evictor.step(files_.index(), UINT64_MAX);
@@ -343,7 +345,7 @@ TEST_F(EvictorTest, AReplacedRecordGoesWhoseNewOneMayNotBeRead) {
     Process other = process();
     RecordReader reader(files_.directory());
     Evictor evictor(files_.directory(), reader, other.account, *other.writer, other.ghosts,
-                    *policy_by_name("fifo"));
+                    other.reuse, *policy_by_name("fifo"));
     const SystemCalls calls = refusing(newer.segment, false);
     system_calls = &calls;
     Status status;
@@ -370,7 +372,7 @@ TEST_F(EvictorTest, NoSegmentGoesBecauseItCannotBeOpenedNow) {
     };
     RecordReader reader(files_.directory());
     Evictor evictor(files_.directory(), reader, other.account, *other.writer, other.ghosts,
-                    *policy_by_name("fifo"));
+                    other.reuse, *policy_by_name("fifo"));
     system_calls = &calls;
     EXPECT_EQ(evictor.step(files_.index(), UINT64_MAX).error(), Error::denied);
     system_calls = &kKernel;

@@ -293,7 +293,7 @@ TEST_F(FateTest, KilledWhileItEvictsTheFatesAreRight) {
                 if (!store->put(as_bytes(key(i)), as_bytes(value_), {}).ok()) return 1;
             }
         });
-        sleep_us(static_cast<unsigned>(5000 + random.below(30'000)));
+        sleep_us(static_cast<unsigned>(5000 + random.below(60'000)));
         child.kill();
         const auto store = open();
         int end = begin + 230;

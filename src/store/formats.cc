@@ -7,6 +7,7 @@
 #include "os/environment.h"
 #include "store/ghosts.h"
 #include "store/index_format.h"
+#include "store/reuse.h"
 #include "store/space.h"
 
 namespace cairn {
@@ -17,7 +18,7 @@ constexpr std::string_view kFolderPrefix = "format-";
 // What lies in the cache's directory itself and is of the oldest format.
 bool is_of_oldest(std::string_view name) {
     return name == kIndexFileName || name == kLockFileName || name == kGhostFileName ||
-           segment_from_file_name(name) || name.ends_with(".tmp");
+           name == kReuseFileName || segment_from_file_name(name) || name.ends_with(".tmp");
 }
 
 // Whether there is anything that the oldest format finds entries by.

@@ -5,25 +5,25 @@
 #include <bit>
 #include <new>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "base/guarded.h"
 #include "os/environment.h"
+#include "store/small_file.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3154'534f'4847'4e43;  // "CNGHOST1"
+constexpr std::uint64_t kMagic = 0x3254'534f'4847'4e43;  // "CNGHOST2"
 constexpr std::size_t kMagicAt = 0, kCacheIdAt = 8;
 // A cache of entries of some kilobytes has a word for about each entry that it can hold: the file has a 256th of
 // the limit at most.
 constexpr std::uint64_t kLimitPerWord = 2 * 1024;
 constexpr std::uint64_t kMakeAgainNs = 100'000'000;
 
-// A word: the time, the kind, and the fingerprint of the hash, from the lowest bit.
-constexpr unsigned kTimeBits = 24, kKindBits = 2;
-constexpr unsigned kPrintShift = kTimeBits + kKindBits;
+// A word: the time, the kind, the uses, and the fingerprint of the hash, from the lowest bit.
+constexpr unsigned kTimeBits = 24, kKindBits = 2, kUsesBits = 4;
+constexpr unsigned kUsesShift = kTimeBits + kKindBits, kPrintShift = kUsesShift + kUsesBits;
 constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << kTimeBits) - 1;
 constexpr std::uint64_t kEpochS = 1'577'836'800;  // 2020-01-01
 
@@ -38,6 +38,9 @@ constexpr std::uint64_t minutes_of(std::uint64_t word) {
 }
 constexpr unsigned kind_of(std::uint64_t word) {
     return static_cast<unsigned>(word >> kTimeBits) & ((1u << kKindBits) - 1);
+}
+constexpr unsigned uses_of(std::uint64_t word) {
+    return static_cast<unsigned>(word >> kUsesShift) & ((1u << kUsesBits) - 1);
 }
 constexpr bool is_ghost(std::uint64_t word) {
     return kind_of(word) == static_cast<unsigned>(Ghost::Kind::evicted) ||
@@ -77,7 +80,8 @@ void Ghosts::Opened::write(std::uint64_t hash, const Set &set, std::size_t begin
     (void)file.write_at(offset_of_set(hash) + begin * 8, std::span(&piece, 1));
 }
 
-void Ghosts::note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind) {
+void Ghosts::note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind,
+                  unsigned uses) {
     if (!prepare(index, account)) return;
     const Opened *const opened = writable(index);
     if (opened == nullptr) return;
@@ -97,7 +101,9 @@ void Ghosts::note(Index &index, Account &account, std::uint64_t hash, Ghost::Kin
     }
     std::copy_backward(set.begin(), set.begin() + place, set.begin() + place + 1);
     const std::uint64_t kind_bits = static_cast<unsigned>(kind);
-    set[0] = print_of_hash(hash) << kPrintShift | kind_bits << kTimeBits | now;
+    const std::uint64_t uses_bits = std::min(uses, (1u << kUsesBits) - 1);
+    set[0] =
+        print_of_hash(hash) << kPrintShift | uses_bits << kUsesShift | kind_bits << kTimeBits | now;
     opened->write(hash, set, 0, place + 1);
 }
 
@@ -112,7 +118,8 @@ std::optional<Ghost> Ghosts::find(const Index &index, std::uint64_t hash) {
     if (!latest) return std::nullopt;
     const std::uint64_t minutes = minutes_of(*latest);
     const bool is_known = minutes != 0 && minutes <= minutes_now();
-    return Ghost{static_cast<Ghost::Kind>(kind_of(*latest)), is_known ? kEpochS + minutes * 60 : 0};
+    return Ghost{static_cast<Ghost::Kind>(kind_of(*latest)), is_known ? kEpochS + minutes * 60 : 0,
+                 uses_of(*latest)};
 }
 
 void Ghosts::forget(const Index &index, std::uint64_t hash) {
@@ -225,34 +232,15 @@ Status Ghosts::make(Index &index, Account &account) {
     const std::uint64_t size = kHeaderSize + 8 * word_count(account.limits().limit_bytes);
     return account.make_file(index, size, [&]() -> Status {
         Opened others{0, index.identity().cache_id, index.access(), {}};
-        if (!open_file(others).ok()) TRY(write_file(index, size));
+        if (!open_file(others).ok()) {
+            std::array<std::byte, kHeaderSize> head = {};
+            put_le(head, kMagicAt, kMagic);
+            put_le(head, kCacheIdAt, index.identity().cache_id);
+            TRY(make_small_file(directory_, kGhostFileName, head, size));
+        }
         index.count_ghost_file();
         return {};
     });
-}
-
-// Under its name it is whole. It takes the place of whatever has that name.
-Status Ghosts::write_file(const Index &index, std::uint64_t size) const {
-    const std::string temporary = temporary_name(kGhostFileName);
-    const auto created = directory_.create_file(temporary);
-    if (!created.ok()) {
-        (void)directory_.remove_file(temporary);  // it may be there all the same
-        return created.error();
-    }
-    const File &file = created.value();
-    std::array<std::byte, kHeaderSize> head = {};
-    put_le(head, kMagicAt, kMagic);
-    put_le(head, kCacheIdAt, index.identity().cache_id);
-    Status made = file.extend(size);
-    if (made.ok()) made = file.write_whole(head);
-    if (made.ok()) {
-        made = directory_.rename(temporary, kGhostFileName);
-        if (!made.ok() && directory_.make_way(kGhostFileName).ok()) {
-            made = directory_.rename(temporary, kGhostFileName);
-        }
-    }
-    if (!made.ok()) (void)directory_.remove_file(temporary);
-    return made;
 }
 
 }  // namespace cairn

@@ -15,7 +15,7 @@
 // Ownership: owns descriptors; that of a file that was deleted until the end, as a thread may use
 // it.
 // Failure: without the file, or space for it, nothing is remembered. A damaged word says something
-// of one hash in 2^36, see the format.
+// of one hash in 2^32, see the format.
 #pragma once
 
 #include <array>
@@ -37,6 +37,7 @@ struct Ghost {
     enum class Kind : unsigned { evicted = 1, damaged = 2 };
     Kind kind;
     std::uint64_t when_s;  // since 1970, rounded down to a minute; 0: not known
+    unsigned uses;         // how often the key was looked up while its entry was there, at most 15
 };
 
 class Ghosts {
@@ -60,7 +61,8 @@ class Ghosts {
     // thread or process is taking disk space. After another failure nothing is remembered for now.
     bool prepare(Index &index, Account &account);
     // Remembers it, and prepares that.
-    void note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind);
+    void note(Index &index, Account &account, std::uint64_t hash, Ghost::Kind kind,
+              unsigned uses = 0);
     // What is remembered. Makes no file.
     std::optional<Ghost> find(const Index &index, std::uint64_t hash);
     // Forgets one hash, or all, for all processes. These make no file.
@@ -98,7 +100,6 @@ class Ghosts {
     Status open_file(Opened &opened) const;
     const Opened *writable(const Index &index);
     Status make(Index &index, Account &account);
-    Status write_file(const Index &index, std::uint64_t size) const;
 
     const Directory &directory_;
 

@@ -61,7 +61,7 @@ class GhostsTest : public ::testing::Test {
         for (std::size_t at = Ghosts::kHeaderSize; at < bytes.size(); at += 8) {
             const MutableBytes word(reinterpret_cast<std::byte *>(bytes.data()) + at, 8);
             const auto value = get_le<std::uint64_t>(word, 0);
-            if (value >> 26 != hash >> 26) continue;
+            if (value >> 30 != hash >> 30) continue;
             put_le(word, 0, change(value));
             files_.overwrite(kGhostFileName, at, word);
         }

@@ -89,6 +89,11 @@ class Index : public IndexWords {
     // Counts a hit of the entry that was found there. Another one may be there by now: the extra hit
     // does no harm.
     static void count_hit(std::uint64_t *word);
+    // Unless the slot has changed.
+    static void set_hits(Place place, Slot slot, unsigned hits) {
+        std::uint64_t word = slot.word();
+        place.ref().compare_exchange_strong(word, slot.with_hits(hits).word());
+    }
 
     // Whether Candidates need not wait for the disk now.
     bool is_cached(std::uint64_t hash) const;
@@ -167,6 +172,9 @@ class Index : public IndexWords {
     // the first slots come soon, however empty the largest level is.
     template <typename Visit>
     void for_each_from(std::uint64_t start, Visit visit);
+    // The same without an end, for a part of the buckets: part 0 to parts - 1 of all together.
+    template <typename Visit>
+    void for_each_of_part(std::uint64_t part, std::uint64_t parts, Visit visit);
     // Counts the entries; takes time in proportion to the index.
     std::uint64_t count_entries();
     // Calls visit(Place, Slot) for each intact slot in the buckets of a hash, of any tag.
@@ -362,6 +370,20 @@ void Index::for_each_from(std::uint64_t start, Visit visit) {
             for (std::uint64_t k = first; k < first + kSlotsPerBucket; ++k) {
                 if (visit_published(level, k, visit)) return;
             }
+        }
+    }
+}
+
+template <typename Visit>
+void Index::for_each_of_part(std::uint64_t part, std::uint64_t parts, Visit visit) {
+    const auto take = [&](Place place, Slot slot) {
+        visit(place, slot);
+        return false;
+    };
+    for (const Level &level : mapped_levels()) {
+        const std::uint64_t slots = level_buckets(level.number) * kSlotsPerBucket;
+        for (std::uint64_t k = slots * part / parts; k < slots * (part + 1) / parts; ++k) {
+            if (!is_hole(level, level.slots + k)) visit_published(level, k, take);
         }
     }
 }

@@ -66,6 +66,7 @@ enum class Counter : unsigned {
     clears = 14,       // grows when entries were removed on request, all or those of a time
     cleared_at = 16,   // when that was last, s since 1970; 0: never
     ghosts = 17,       // grows when the file of ghosts is made
+    sampling = 18,     // of 2^(this - 1) keys one is in the file `reuse`; 0: there is none
 };
 
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.

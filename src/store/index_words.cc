@@ -113,8 +113,9 @@ void IndexWords::set_cleared_now() {
 // Others may count removals in the old index at this moment, so say to all that something was
 // removed.
 void IndexWords::take_over(const IndexWords &before, std::uint64_t boot) {
-    for (const Counter counter : {Counter::limit_bytes, Counter::victim, Counter::copy_debt,
-                                  Counter::unsynced, Counter::cleared_at, Counter::ghosts}) {
+    for (const Counter counter :
+         {Counter::limit_bytes, Counter::victim, Counter::copy_debt, Counter::unsynced,
+          Counter::cleared_at, Counter::ghosts, Counter::sampling}) {
         word(counter).store(before.word(counter).load());
     }
     word(Counter::boot).store(boot);

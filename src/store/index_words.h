@@ -13,6 +13,7 @@
 
 #include "store/index_format.h"
 #include "store/slot.h"
+#include "store/uses.h"
 
 namespace cairn {
 
@@ -36,10 +37,10 @@ class IndexWords {
     void count_entry(Order o = Order::seq_cst) { word(Counter::entries).fetch_add(1, o); }
     void uncount_entry() { word(Counter::entries).fetch_sub(1, Order::relaxed); }
 
-    // For a new segment. It was free when somebody looked last.
+    // For a new segment, or from kFirstKeptSegment on. It was free when somebody looked last.
     std::uint32_t next_segment_number() {
         const std::uint64_t hint = word(Counter::segment_hint).fetch_add(1);
-        return static_cast<std::uint32_t>(hint % (kSegmentIdMax + std::uint64_t{1}));
+        return static_cast<std::uint32_t>(hint % kFirstKeptSegment);
     }
     // Grows with each deleted segment, and with the index. While the index is sealed, with kSealed.
     std::uint64_t retired(Order o = Order::seq_cst) const { return word(Counter::retired).load(o); }
@@ -110,6 +111,16 @@ class IndexWords {
         return word(Counter::ghosts).load(o);
     }
     void count_ghost_file() { word(Counter::ghosts).fetch_add(1); }
+
+    // See Counter::sampling.
+    std::uint64_t sampling() const { return word(Counter::sampling).load(Order::relaxed); }
+    void set_sampling(std::uint64_t shift_and_one) {
+        if (sampling() != shift_and_one) word(Counter::sampling).store(shift_and_one);
+    }
+    // The time by which uses are counted.
+    UseTime use_time(std::uint64_t segment_bytes, std::uint64_t limit_bytes) const {
+        return cairn::use_time(retired(Order::relaxed) & ~kSealed, segment_bytes, limit_bytes);
+    }
 
     // For an index that is about to take the place of another one, in the system start `boot`.
     void take_over(const IndexWords &before, std::uint64_t boot);

@@ -67,7 +67,7 @@ bool Store::look_up(Bytes key, Read read) {
             if (slot.tentative()) continue;
             const ReadOutcome outcome = read(index, hash, slot);
             if (outcome == ReadOutcome::found) {
-                note_hit(place, slot, key);
+                note_hit(index, hash, *found, key);
                 return true;
             }
             if (outcome == ReadOutcome::other_key) continue;
@@ -191,7 +191,10 @@ bool Store::contains(Bytes key) {
 }
 
 // Slots count up to three hits, so a hot entry's slot is soon no longer written to.
-void Store::note_hit(Index::Place place, Slot slot, Bytes key) {
+void Store::note_hit(const Index &index, std::uint64_t hash, const Index::PlacedSlot &found,
+                     Bytes key) {
+    reuse_.note_hit(index, hash);
+    const auto &[place, slot] = found;
     if (slot.hits() == 3) return;
     if (options_.lent != nullptr) options_.lent->note_hit(key);
     if (access_ == Access::read_only) return;

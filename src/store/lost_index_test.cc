@@ -23,9 +23,12 @@
 #include "store/space.h"
 #include "store/stamp.h"
 #include "store/store.h"
+#include "store/testing/calls.h"
 
 namespace cairn {
 namespace {
+
+using testing::get;
 
 constexpr std::uint64_t kSlots = level_offset(0) + level_bitmap_pages(0) * kPage;
 
@@ -47,12 +50,6 @@ class LostIndexTest : public ::testing::Test {
         const auto outcome = store.put(as_bytes(key), as_bytes(value), {});
         ASSERT_TRUE(outcome.ok());
         ASSERT_EQ(outcome.value(), PutOutcome::stored);
-    }
-    static std::string get(Store &store, const std::string &key) {
-        const auto blob = store.get(as_bytes(key));
-        if (!blob) return "(miss)";
-        const Bytes value = blob->value();
-        return {reinterpret_cast<const char *>(value.data()), value.size()};
     }
     Directory directory() const {
         return std::move(

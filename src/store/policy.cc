@@ -50,7 +50,7 @@ std::uint64_t no_score(const Candidate &, unsigned) {
 }
 
 constexpr Policy kPolicies[] = {
-    {"default", Policy::Order::oldest_segment_first, Policy::OnHit::counts, default_score},
+    {"default", Policy::Order::oldest_segment_first, Policy::OnHit::counts, default_score, true},
     {"fifo", Policy::Order::oldest_segment_first, Policy::OnHit::nothing, no_score},
     {"lru", Policy::Order::oldest_segment_first, Policy::OnHit::renews, lru_score},
     {"mru", Policy::Order::newest_segment_first, Policy::OnHit::nothing, no_score},
@@ -61,21 +61,34 @@ std::uint64_t points_of(const Policy &policy, const Candidate &candidate, unsign
     return candidate.pinned ? UINT64_MAX : policy.score(candidate, usual);
 }
 
+std::uint64_t points_of(const Candidate &candidate, const Taste &taste) {
+    const int worth = worth_of(candidate.uses, density_of(candidate.cost_us, candidate.size_bytes),
+                               candidate.age, taste);
+    return stays(worth, candidate.lot, taste) ? 1 + static_cast<std::uint64_t>(worth - INT16_MIN)
+                                              : 0;
+}
+
 }  // namespace
 
 // Keeps candidates from the highest score down while they fit: pinned ones first, none with 0.
-void Policy::choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const {
+void Policy::choose(std::span<Candidate> candidates, CopyAllowance allowance,
+                    const Taste *taste) const {
     const unsigned usual = median_density(candidates);
     std::vector<std::pair<std::uint64_t, Candidate *>> ranked;
     for (Candidate &candidate : candidates) {
-        const std::uint64_t points = points_of(*this, candidate, usual);
+        const std::uint64_t points = taste != nullptr && !candidate.pinned
+                                         ? points_of(candidate, *taste)
+                                         : points_of(*this, candidate, usual);
         if (points != 0) ranked.emplace_back(points, &candidate);
     }
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto &a, const auto &b) { return a.first > b.first; });
     for (const auto &[points, candidate] : ranked) {
-        if (candidate->size_bytes > keep_bytes) continue;
-        keep_bytes -= candidate->size_bytes;
+        const std::uint64_t size = candidate->size_bytes;
+        std::uint64_t &left = candidate->pinned ? allowance.pinned_bytes : allowance.other_bytes;
+        if (size > left) continue;
+        left -= size;
+        if (candidate->pinned) allowance.other_bytes -= std::min(allowance.other_bytes, size);
         candidate->keep = true;
     }
 }

@@ -2,20 +2,23 @@
 // SPDX-License-Identifier: MIT
 //
 // The store evicts whole segments. A policy says which segment goes next, and which of its entries
-// are copied into a fresh one. Where single entries must go (a limit on entries, full buckets of the
+// are copied into another one. Where single entries must go (a limit on entries, full buckets of the
 // index, a cache in memory), the same policy says which of some entries goes first. It sees an
 // entry's slot and record header. It has no state, so that any process can continue where another
-// stopped, and so that bench/policy_sim can run it on a recorded trace.
+// stopped.
 //
 // Thread safety: constants and pure functions.
 // Ownership: none.
 // Failure: choose() takes memory, and first_to_go() does not.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+#include "store/uses.h"
 
 namespace cairn {
 
@@ -26,7 +29,16 @@ struct Candidate {
     unsigned hits;             // since it was stored or last copied, at most 3
     bool pinned;
     bool copied;        // at least once
+    unsigned uses = 0;  // look-ups altogether, as far as known; with a Taste only
+    unsigned age = 0;   // since the last one, see store/uses.h; with a Taste only
+    unsigned lot = 0;   // of its key; with a Taste only
     bool keep = false;  // the policy's answer
+};
+
+// How many bytes may be copied: of pinned entries, and of all that are not.
+struct CopyAllowance {
+    std::uint64_t pinned_bytes;
+    std::uint64_t other_bytes;  // less what was taken for pinned ones
 };
 
 struct Policy {
@@ -45,9 +57,12 @@ struct Policy {
     // What an entry is worth; 0: not worth a copy. `usual` is the density class of most entries
     // beside it (policy.cc).
     std::uint64_t (*score)(const Candidate &candidate, unsigned usual);
+    // Whether it goes by a Taste where it evicts segments.
+    bool learns = false;
 
-    // Sets `keep` of the entries to be copied, of `keep_bytes` at most together.
-    void choose(std::span<Candidate> candidates, std::uint64_t keep_bytes) const;
+    // Sets `keep` of the entries to be copied.
+    void choose(std::span<Candidate> candidates, CopyAllowance allowance,
+                const Taste *taste = nullptr) const;
 
     // The number of the candidate that goes first where single entries go: of those with the lowest
     // score the oldest, or the newest where the newest segment goes first; a pinned one only if all
@@ -64,13 +79,18 @@ constexpr unsigned hits_after_copy(unsigned hits) {
 // and few enough to be read for one put.
 inline constexpr unsigned kPolicySample = 16;
 
-// How many bytes of a part of a segment may be copied: all of it if it is worth that, but not
-// forever. Bytes copied beyond the bytes freed are a debt; when it reaches an eighth of the limit,
-// three quarters of each part must be freed. An eighth is safe, because a put evicts four bytes for
-// each byte of its own, and three segments of 64 are kept free.
-constexpr std::uint64_t copy_allowance(std::uint64_t span_bytes, std::uint64_t debt_bytes,
+// How much of a part of a segment may be copied: all of it if it is worth that, but not forever. Bytes
+// copied beyond the bytes freed are a debt; when it reaches an eighth of the limit, three quarters of
+// each part must be freed. An eighth is safe, because a put evicts four bytes for each byte of its own,
+// and three segments of 64 are kept free. Pinned entries go last, also where they lie in a row: their
+// debt may be half of the limit, for which a put waits, and so it is at most kPinnedDebtMax or the eighth.
+inline constexpr std::uint64_t kPinnedDebtMax = 64 << 20;
+constexpr CopyAllowance copy_allowance(std::uint64_t span_bytes, std::uint64_t debt_bytes,
                                        std::uint64_t limit_bytes) {
-    return debt_bytes < limit_bytes / 8 ? span_bytes : span_bytes / 4;
+    const std::uint64_t eighth = limit_bytes / 8;
+    const std::uint64_t pinned_max = std::max(eighth, std::min(limit_bytes / 2, kPinnedDebtMax));
+    return {debt_bytes < pinned_max ? span_bytes : span_bytes / 4,
+            debt_bytes < eighth ? span_bytes : span_bytes / 4};
 }
 constexpr std::uint64_t debt_after(std::uint64_t debt_bytes, std::uint64_t span_bytes,
                                    std::uint64_t kept_bytes) {
@@ -86,9 +106,10 @@ constexpr std::uint64_t debt_after(std::uint64_t debt_bytes, std::uint64_t span_
 //    approximation: one bit of recency. In memory the order is exact, as a hit renews its entry.
 //  - "mru": evicts the newest segments, or entries, first. For loads that read everything once, in
 //    the same order each time.
-//  - "default": recency and frequency (up to three hits count), weighed by the cost per byte. An
-//    entry that was never hit, as most of a scan, goes at its first eviction, unless it is much
-//    more expensive to make again than its neighbours.
+//  - "default": in segments, those of the greatest worth by the taste that has saved most lately
+//    (store/uses.h, store/reuse.h). Else recency and frequency (up to three hits count), weighed by
+//    the cost per byte. An entry that was never hit, as most of a scan, goes at its first eviction,
+//    unless it is much more expensive to make again than its neighbours.
 const Policy *policy_by_name(std::string_view name);
 const Policy &default_policy();
 

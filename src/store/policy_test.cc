@@ -49,7 +49,7 @@ std::vector<Candidate> candidates_of(const std::vector<Named> &entries) {
 std::string kept(const char *policy, const std::vector<Named> &entries,
                  std::uint64_t keep_bytes = kAll) {
     std::vector<Candidate> candidates = candidates_of(entries);
-    policy_by_name(policy)->choose(candidates, keep_bytes);
+    policy_by_name(policy)->choose(candidates, {keep_bytes, keep_bytes});
     std::string names;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (candidates[i].keep) names.push_back(entries[i].name);
@@ -274,12 +274,27 @@ TEST(PolicyTest, ACopyHasAHitLess) {
 }
 
 TEST(PolicyTest, AllMayBeCopiedUntilTheDebtIsAnEighthOfTheLimit) {
-    EXPECT_EQ(copy_allowance(1000, 0, 8000), 1000u);
-    EXPECT_EQ(copy_allowance(1000, 999, 8000), 1000u);
-    EXPECT_EQ(copy_allowance(1000, 1000, 8000), 250u);
-    EXPECT_EQ(copy_allowance(1000, kAll, 8000), 250u);
-    EXPECT_EQ(copy_allowance(1000, 0, 0), 250u);
-    EXPECT_EQ(copy_allowance(0, 0, 8000), 0u);
+    EXPECT_EQ(copy_allowance(1000, 0, 8000).other_bytes, 1000u);
+    EXPECT_EQ(copy_allowance(1000, 999, 8000).other_bytes, 1000u);
+    EXPECT_EQ(copy_allowance(1000, 1000, 8000).other_bytes, 250u);
+    EXPECT_EQ(copy_allowance(1000, kAll, 8000).other_bytes, 250u);
+    EXPECT_EQ(copy_allowance(1000, 0, 0).other_bytes, 250u);
+    EXPECT_EQ(copy_allowance(0, 0, 8000).other_bytes, 0u);
+}
+
+TEST(PolicyTest, PinnedEntriesMayBeCopiedUntilTheDebtIsHalfOfTheLimitOrSomeMegabytes) {
+    EXPECT_EQ(copy_allowance(1000, 3999, 8000).pinned_bytes, 1000u);
+    EXPECT_EQ(copy_allowance(1000, 4000, 8000).pinned_bytes, 250u);
+    EXPECT_EQ(copy_allowance(1000, kPinnedDebtMax, kPinnedDebtMax * 4).pinned_bytes, 250u);
+    EXPECT_EQ(copy_allowance(1000, kPinnedDebtMax, kPinnedDebtMax * 16).pinned_bytes, 1000u);
+}
+
+TEST(PolicyTest, WhatIsCopiedOfPinnedEntriesIsTakenOffTheOthers) {
+    std::vector<Candidate> candidates =
+        candidates_of({entry('a', 1, 3), pinned('p', 2), entry('b', 3, 3), pinned('q', 4)});
+    policy_by_name("default")->choose(candidates, {2048, 1024});
+    EXPECT_TRUE(candidates[1].keep && candidates[3].keep);
+    EXPECT_FALSE(candidates[0].keep || candidates[2].keep);
 }
 
 TEST(PolicyTest, TheDebtGrowsByWhatIsCopiedAndShrinksByWhatIsFreed) {
@@ -297,7 +312,7 @@ TEST(PolicyTest, WhereAllIsWorthACopyTheDebtStaysBelowAnEighthOfTheLimitAndOnePa
     constexpr std::uint64_t kLimit = 64'000, kPart = 1000;
     std::uint64_t debt = 0, largest = 0;
     for (int i = 0; i < 1000; ++i) {
-        debt = debt_after(debt, kPart, copy_allowance(kPart, debt, kLimit));
+        debt = debt_after(debt, kPart, copy_allowance(kPart, debt, kLimit).other_bytes);
         largest = std::max(largest, debt);
     }
     EXPECT_EQ(largest, 8500u);  // 8000, 7500, 8500, 8000, ...

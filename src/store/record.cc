@@ -24,6 +24,8 @@ constexpr std::uint16_t kFlagPinned = 1;
 constexpr std::uint16_t kFlagCopied = 2;
 constexpr std::uint16_t kFlagIncompressible = 4;
 constexpr std::uint16_t kFlagRemoval = 8;
+// Above them.
+constexpr unsigned kUsesShift = 4, kUsedShift = 8;
 
 // The lowest byte of given_up_in is not written.
 constexpr std::uint64_t kGivenUpBits = ~std::uint64_t{0xFF};
@@ -50,9 +52,11 @@ RecordState parse_state(std::byte octet) {
 }
 
 std::uint16_t flags_of(const RecordHeader &header) {
-    return static_cast<std::uint16_t>(
-        (header.pinned ? kFlagPinned : 0) | (header.copied ? kFlagCopied : 0) |
-        (header.incompressible ? kFlagIncompressible : 0) | (header.removal ? kFlagRemoval : 0));
+    const unsigned given = (header.pinned ? kFlagPinned : 0u) | (header.copied ? kFlagCopied : 0u) |
+                           (header.incompressible ? kFlagIncompressible : 0u) |
+                           (header.removal ? kFlagRemoval : 0u);
+    const unsigned count = header.uses.count, last = header.uses.last;
+    return static_cast<std::uint16_t>(given | count << kUsesShift | last << kUsedShift);
 }
 
 // Whether codec and sizes can go together.
@@ -154,6 +158,7 @@ std::optional<RecordHeader> parse_record_header(Bytes bytes) {
     header.copied = (flags & kFlagCopied) != 0;
     header.incompressible = (flags & kFlagIncompressible) != 0;
     header.removal = (flags & kFlagRemoval) != 0;
+    header.uses = {(flags >> kUsesShift) & kUsesMax, static_cast<UseTime>(flags >> kUsedShift)};
     header.key_size = get_le<std::uint32_t>(bytes, kKeySizeOffset);
     header.value_size = get_le<std::uint32_t>(bytes, kValueSizeOffset);
     header.raw_size = get_le<std::uint32_t>(bytes, kRawSizeOffset);

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "store/slot.h"
+#include "store/uses.h"
 
 namespace cairn {
 
@@ -54,6 +55,7 @@ struct RecordHeader {
     bool copied = false;           // a copy, from a segment that was evicted
     bool incompressible = false;   // compressing it saved nothing
     bool removal = false;          // never an entry: says that older ones were removed
+    Uses uses;                     // when it was written
     std::uint32_t key_size = 0;    // bytes
     std::uint32_t value_size = 0;  // bytes as stored
     std::uint32_t raw_size = 0;    // bytes as given by the caller

@@ -25,7 +25,10 @@ Status finish_move(const Directory &directory, Index &index, RecordReader &reade
         }
         const bool is_copy = other.outcome == ReadOutcome::found && other.header.unmoved &&
                              other.header.stamp_ns == header.stamp_ns;
-        if (is_copy) return mark_moved(directory, {slot.location(), header.stamp_ns});
+        if (!is_copy) continue;
+        const Status marked = mark_moved(directory, {slot.location(), header.stamp_ns});
+        // One that may not be written stays as it is: only if the index is lost, its entry is.
+        return marked.error() == Error::denied ? Status() : marked;
     }
     return {};
 }

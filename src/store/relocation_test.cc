@@ -164,6 +164,25 @@ TEST_F(RelocationTest, WhatASlotHasMovedToIsTheEntryWhenTheOriginalIsGone) {
     EXPECT_EQ(files_.get("key"), "value");
 }
 
+// Else nobody could evict the segment any more.
+TEST_F(RelocationTest, ACopyThatMayNotBeWrittenStopsNobody) {
+    const Location from = files_.put("key", "value");
+    move_and_die(from);
+    have_slot_follow("key", "value", from);
+    SystemCalls calls = kKernel;
+    calls.openat = [](int directory, const char *path, int how, mode_t mode) {
+        const bool is_copy = path == segment_file_name(1) && (how & O_ACCMODE) == O_RDWR;
+        if (!is_copy) return kKernel.openat(directory, path, how, mode);
+        errno = EACCES;
+        return -1;
+    };
+    system_calls = &calls;
+    EXPECT_TRUE(finish(from).ok());
+    system_calls = &kKernel;
+    EXPECT_TRUE(header_of(copy_of_child(from)).unmoved);
+    EXPECT_EQ(files_.get("key"), "value");
+}
+
 // It gives the original up, so it has to say so in the copy.
 TEST_F(RelocationTest, ARebuildFinishesTheMoveToWhatTheSlotLeadsTo) {
     const Location from = files_.put("key", "value");

@@ -18,10 +18,14 @@
 #include "os/testing/scratch.h"
 #include "store/marks.h"
 #include "store/store.h"
+#include "store/testing/calls.h"
 #include "store/testing/rebuild_fixture.h"
 
 namespace cairn {
 namespace {
+
+using testing::get;
+using testing::put;
 
 // Called once, before the system call that it is set for.
 std::function<void()> before_call;
@@ -65,15 +69,6 @@ class SealTest : public ::testing::Test {
         auto opened = Store::open(options_);
         if (!opened.ok()) return nullptr;
         return std::move(opened.value());
-    }
-    static Error put(Store &store, const std::string &key, const std::string &value) {
-        return store.put(as_bytes(key), as_bytes(value), {}).error();
-    }
-    static std::string get(Store &store, const std::string &key) {
-        const auto blob = store.get(as_bytes(key));
-        if (!blob) return "(miss)";
-        const Bytes value = blob->value();
-        return {reinterpret_cast<const char *>(value.data()), value.size()};
     }
     // The index that has the name now, as another process has it.
     std::unique_ptr<Index> open_index() const {

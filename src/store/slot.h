@@ -18,6 +18,9 @@ inline constexpr unsigned kSegmentIdBits = 17;
 inline constexpr std::uint32_t kSegmentIdMax =
     (1u << kSegmentIdBits) - 2;  // kEmptySlot has the last
 
+// From this number on, segments hold entries that stayed when others were evicted.
+inline constexpr std::uint32_t kFirstKeptSegment = kSegmentIdMax / 2;
+
 // Where a record is.
 struct Location {
     std::uint32_t segment;

@@ -44,12 +44,16 @@ Store::Store(const StoreOptions &options, Directory root, FormatDirectory files)
       version_(options.version),
       reader_(directory_, options.lent),
       memory_(options.memory_bytes),
-      ghosts_(directory_) {}
+      ghosts_(directory_),
+      reuse_(directory_) {}
 
 Store::~Store() {
     flush_hits();
     if (repair_ != nullptr) repair_->stop();
     if (compactor_ != nullptr) compactor_->stop();
+    if (evictor_ != nullptr && !options_.refuse_when_full) {
+        (void)guarded([&]() -> Status { return evictor_->learn(index()), Status(); });
+    }
     if (options_.sync_on_close && access_ == Access::read_write) {
         (void)guarded([&] { return sync(); });
     }
@@ -107,7 +111,7 @@ Status Store::make_writers() {
         directory_,
         space_limits(options_.limit_bytes, refuses ? WhenFull::refuse : WhenFull::evict));
     writer_ = std::make_unique<Writer>(directory_, *account_);
-    evictor_ = std::make_unique<Evictor>(directory_, reader_, *account_, *writer_, ghosts_,
+    evictor_ = std::make_unique<Evictor>(directory_, reader_, *account_, *writer_, ghosts_, reuse_,
                                          *options_.policy);
     repair_ =
         std::make_unique<Repair>(directory_, reader_, *account_, refuses ? nullptr : evictor_.get(),
@@ -123,11 +127,12 @@ Status Store::make_writers() {
 void Store::note_boot(Index &index) {
     if (access_ == Access::read_only || boot_noted_.load(std::memory_order_relaxed)) return;
     const std::uint64_t now = boot_number();
-    reader_.set_boot(now);  // before other threads go on
-    if (boot_noted_.exchange(true)) return;
+    reader_.set_boot(now);
     index.check_levels();
     index.note_boot(now);
-    repair_->check_in_background(index);
+    // Other threads go on when all is noted: they set the number in the index right, and then nothing
+    // tells of the start.
+    if (!boot_noted_.exchange(true)) repair_->check_in_background(index);
 }
 
 // Evicts at once when the limit is lower than before. Only then does opening take time.
@@ -339,7 +344,9 @@ Result<bool> Store::wipe() {
         const auto identity = read_index_identity(file.value(), options_.identifier);
         if (!identity.ok() || identity.value().version != options_.version) {
             const Status status = remove_segments();
-            (void)directory_.remove_file(kGhostFileName);  // another cache_id makes it void, too
+            // Another cache_id makes them void, too.
+            (void)directory_.remove_file(kGhostFileName);
+            (void)directory_.remove_file(kReuseFileName);
             TRY(status);
             TRY(create_index(Create::yes, Replace::yes));
             is_done = true;
@@ -393,7 +400,7 @@ Status Store::follow_directory(Create create) {
         TRY(root_.become(opened->root));
         TRY(directory_.become(opened->files.directory));
         format_ = opened->files.format;
-        if (writer_ != nullptr) writer_->release_segment();
+        if (writer_ != nullptr) release_segments();
     }
     if (is_deleted || (lock.ok() && lock->links == 0)) TRY(join_session());
     return is_in_place() ? Status() : Status(Error::busy);
@@ -416,8 +423,9 @@ Result<Index *> Store::writable_index() {
         if (!status.ok() && !is_under_way) return status.error();
     }
     if (!status.ok()) return Error::busy;
-    if (access_ == Access::read_only) return Error::read_only;
-    return &index();
+    Index &index = this->index();  // another thread may exchange it for one that may only be read
+    if (index.access() == Access::read_only) return Error::read_only;
+    return &index;
 }
 
 // Reports.
@@ -474,6 +482,20 @@ void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
     }
 }
 
+// Whether look-ups find the key by this slot. Damage may have moved it, so that it leads to the record of
+// another key, or have hidden an entry that was stored once more.
+bool Store::is_found_by(Index &index, const Index::PlacedSlot &own, std::uint64_t hash, Bytes key) {
+    Index::Candidates candidates(index, hash);
+    while (const auto found = candidates.next()) {
+        if (found->slot.tentative()) continue;
+        if (found->place.word == own.place.word)
+            return found->slot.location() == own.slot.location();
+        const auto other = reader_.read_key(index.identity().cache_id, found->slot, key);
+        if (other.outcome == ReadOutcome::found) return false;
+    }
+    return false;
+}
+
 // Whether visit() has returned false.
 bool Store::enumerate_index(Index &index, const std::function<bool(const EntryInfo &)> &visit) {
     bool is_over = false;
@@ -483,11 +505,7 @@ bool Store::enumerate_index(Index &index, const std::function<bool(const EntryIn
                 reader_.read_any_key(index.identity().cache_id, slot.location());
             const RecordHeader &header = read.header;
             const bool is_entry = read.outcome == ReadOutcome::found && !reader_.is_dead(header);
-            // A slot that damage has moved or left behind leads to the record of another key, or no
-            // look-up finds it. What look-ups find has its own slot.
-            const auto own = is_entry ? index.slot_at(header.key_hash, slot.location())
-                                      : std::optional<Index::PlacedSlot>();
-            if (own && own->place.word == place.word) {
+            if (is_entry && is_found_by(index, {place, slot}, header.key_hash, read.blob->key())) {
                 is_over = !visit({read.blob->key(), header.raw_size, header.value_size,
                                   header.stamp_ns, header.cost_us, header.pinned});
                 return is_over;

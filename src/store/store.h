@@ -135,7 +135,9 @@ class Store {
     const std::string &root() const { return options_.root; }
     const std::string &identifier() const { return options_.identifier; }
     // Of the contents, as the cache was opened in.
-    std::uint64_t version() const { return options_.any_version ? version_ : options_.version; }
+    std::uint64_t version() const {
+        return options_.any_version ? version_.load() : options_.version;
+    }
     // The same as in stats().
     std::uint64_t limit_bytes() const;
     // Of its files; see store/formats.h.
@@ -168,6 +170,7 @@ class Store {
     void notice_retired_segments();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
+    bool is_found_by(Index &index, const Index::PlacedSlot &own, std::uint64_t hash, Bytes key);
     bool enumerate_index(Index &index, const std::function<bool(const EntryInfo &)> &visit);
 
     // lookup.cc
@@ -181,7 +184,8 @@ class Store {
     bool has_changed(Index &index, const Index::PlacedSlot &found, std::uint64_t hash,
                      ReadOutcome outcome, Damage &damage);
     bool rebuild_for(Index &index, std::uint64_t hash, const Damage &damage);
-    void note_hit(Index::Place place, Slot slot, Bytes key);
+    void note_hit(const Index &index, std::uint64_t hash, const Index::PlacedSlot &found,
+                  Bytes key);
     void flush_hits();
     void notice_deletion_now_and_then();
     void note_miss();
@@ -212,6 +216,7 @@ class Store {
     void evict_some(Index &index, std::uint64_t record_size);
     void compress_finished_segments(Index &index);
     static std::uint64_t recount(Index &index);
+    void release_segments();
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
     void note_clear(Index &index);
@@ -228,7 +233,7 @@ class Store {
     Mutex replace_mutex_;   // held while we follow a deleted index or directory
     std::unique_ptr<Account> account_;
     std::unique_ptr<Writer> writer_;
-    std::uint64_t version_ = 0;
+    std::atomic<std::uint64_t> version_ = 0;
 
     // The index in use is the last of indexes_. The others were deleted by somebody; readers may
     // still use them.
@@ -251,6 +256,7 @@ class Store {
     std::array<std::atomic<std::uint64_t *>, kHitsMax> hits_ = {};
     std::atomic<std::uint64_t> hit_count_ = 0;
     Ghosts ghosts_;
+    Reuse reuse_;
     std::unique_ptr<Evictor> evictor_;
 
     // Last, as their threads use the members above.

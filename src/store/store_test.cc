@@ -15,6 +15,7 @@
 #include "os/system_calls.h"
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
+#include "os/text_file.h"
 #include "store/index_file.h"
 #include "store/index_format.h"
 #include "store/segment_format.h"

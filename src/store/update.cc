@@ -95,6 +95,7 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     header.value_size = static_cast<std::uint32_t>(value.size());
     header.raw_size = header.value_size;
     header.cost_us = options.cost_us;
+    header.uses = {1, account_->use_time(index)};
     header.stamp_ns = index.next_stamp();
     header.value_check = value_checksum(value);
     TRY_ASSIGN(const auto record, append(index, header, key, value));
@@ -108,6 +109,7 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     // Another index may have taken it over.
     if (!*published) left_behind.push_back({record->location, header.stamp_ns});
     if (*published != PutOutcome::stored) return published;
+    reuse_.note_put(index, header.key_hash, header.cost_us, header.record_size());
     // The entry is stored, even if what follows fails.
     const auto follow_up = [&] {
         evict_some(index, header.record_size());
@@ -146,32 +148,40 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
         return std::optional<PutOutcome>();
     }
     const Published published = *result;
-    // A clear deletes the segments before it empties the index. So if we published after that, our
-    // own segment is gone. Another index may have taken the place of this one, and our record with it:
-    // so say nothing of records then.
-    const auto overtaken = is_overtaken(index);
+    const bool is_added = published.outcome == Published::Outcome::added;
+    const bool has_replaced = published.outcome == Published::Outcome::replaced;
+    // The index leads to what it led to before; to nothing, if the entry was added. False: others have
+    // changed the slot, and counted that.
+    const auto take_back = [&] {
+        const std::uint64_t before = has_replaced ? published.other.slot.word() : kEmptySlot;
+        const bool done = index.change_slot(hash, record.location, [&](Slot) { return before; });
+        if (!done && is_added) index.count_entry();
+        return done;
+    };
+    // Our record counts before this one, as it is newer. But it may be evicted first, or damaged.
+    const auto give_up_older = [&] {
+        if (!has_replaced) return;
+        const RecordId older = {published.other.slot.location(), published.other.stamp_ns};
+        (void)mark_given_up(directory_, older, GivenUp::replaced, reader_.boot());
+    };
+    // Another index may have taken the place of this one, and our record with it: so say nothing of
+    // records then.
+    const auto overtaken = guarded([&] { return is_overtaken(index); });
     if (!overtaken.ok()) {
-        const bool had_other = published.outcome == Published::Outcome::replaced;
-        const std::uint64_t before = had_other ? published.other.slot.word() : kEmptySlot;
-        (void)index.change_slot(hash, record.location, [&](Slot) { return before; });
+        (void)take_back();
         return overtaken.error();
     }
     if (overtaken.value()) return std::optional<PutOutcome>();
-    // Our record counts before this one, as it is newer. But it may be evicted first, or damaged.
-    if (published.outcome == Published::Outcome::replaced) {
-        const PublishedSlot &older = published.other;
-        (void)mark_given_up(directory_, {older.slot.location(), older.stamp_ns}, GivenUp::replaced,
-                            reader_.boot());
-    }
-    if (published.outcome == Published::Outcome::added) {
-        index.count_entry(std::memory_order_relaxed);
-    }
+    // A clear deletes the segments before it empties the index. So if we published after that, our
+    // own segment is gone.
     if (Writer::was_deleted(record)) {
-        Evictor::drop(index, hash, record.location);
+        if (!take_back()) give_up_older();
         writer_->release_segment();
         return std::optional<PutOutcome>();
     }
-    if (published.outcome == Published::Outcome::added) {
+    give_up_older();
+    if (is_added) {
+        index.count_entry(std::memory_order_relaxed);
         // The entry is stored even if there is no memory to evict another one.
         guarded([&] { enforce_entry_limit(index, record.location); }, [] {});
     }
@@ -205,7 +215,7 @@ Result<std::optional<Writer::Appended>> Store::append(Index &index, const Record
         if (progress.value() != Evictor::Progress::none) continue;
         // Our own active segment may be the only one that could be evicted.
         if (released) return Error::full;
-        writer_->release_segment();
+        release_segments();
         released = true;
     }
 }
@@ -302,7 +312,7 @@ void Store::compress_finished_segments(Index &index) {
 Status Store::compress() {
     TRY_ASSIGN(Index * index, writable_index());
     note_boot(*index);
-    writer_->release_segment();
+    release_segments();
     const Deadline deadline = Deadline::in_ms(kHiddenMs);
     for (bool met_damage = false;;) {  // that is not known yet
         TRY_ASSIGN(index, writable_index());
@@ -373,29 +383,38 @@ Result<bool> Store::remove(Bytes key) {
 // Removes what the index leads to.
 Result<bool> Store::remove_found(Index &index, std::uint64_t hash, Bytes key) {
     const Examine examine = examiner(index, key);
-    for (bool marked = false;; marked = true) {
+    bool removed = false;
+    // Again, as a hit, a put or a copy may change the slot. And a key has two where damage hid its entry
+    // while it was stored once more.
+    for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
         TRY_ASSIGN(const auto found, find_published(index, hash, examine));
-        if (!found) return marked;
+        if (!found) break;
         // Mark first. If that fails, the entry stays, as it could come back later.
         TRY(mark_removed(directory_, {found->slot.location(), found->stamp_ns}, reader_.boot()));
-        if (index.drop(found->place, found->slot)) return true;
-        // A hit, a put or a copy has changed the slot: look again.
+        (void)index.drop(found->place, found->slot);
+        removed = true;
     }
+    return removed;
 }
 
 // For an entry that the index may not lead to: writes a dead record, which is newer than all others of
 // the key. A rebuild goes by it.
 Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
-    const std::uint64_t boot = reader_.boot();
-    const RecordHeader header = removal_of(hash, key.size(), index.next_stamp(), boot);
-    const auto record = append(index, header, key, {});
-    const bool is_deleted = record.error() == Error::not_found;
-    return record.ok() || is_deleted ? Status() : Status(record.error());
+    const RecordHeader header = removal_of(hash, key.size(), index.next_stamp(), reader_.boot());
+    for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
+        const auto record = append(index, header, key, {});
+        const bool is_deleted = record.error() == Error::not_found;
+        if (!record.ok()) return is_deleted ? Status() : Status(record.error());
+        const auto &written = record.value();
+        if (!written || !Writer::was_deleted(*written)) return {};
+        writer_->release_segment();  // somebody has deleted it
+    }
+    return Error::busy;
 }
 
 Status Store::clear() {
     TRY(writable_index());
-    writer_->release_segment();
+    release_segments();
     // Without the lock somebody could copy entries to a segment that we do not see, or put another
     // index in place. Waits for such a process, but not for one that was stopped meanwhile.
     const auto lock = lock_eviction(directory_, kClearPatienceUs);
@@ -428,10 +447,12 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
         if (was_there.ok() && was_there.value()) ++removed;
         if (!was_there.ok() && first.ok()) first = was_there.error();
     }
-    if (!keys.empty()) index().set_cleared_now();
+    if (first.error() == Error::read_only) return first.error();
+    TRY_ASSIGN(Index * index, writable_index());
+    if (!keys.empty()) index->set_cleared_now();
     // Counted last: a process that sees the new count finds no removed entry on disk. Counted even
     // if nothing was removed, as other processes may have copies in memory.
-    note_clear(index());
+    note_clear(*index);
     if (!first.ok()) return first.error();
     return removed;
 }
@@ -439,6 +460,7 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
 // What was evicted before is of no interest any more.
 void Store::note_clear(Index &index) {
     ghosts_.forget_all(index);
+    reuse_.forget_all(index);
     index.count_clear();
 }
 
@@ -458,6 +480,11 @@ Status Store::sync() {
         if (index->is_named(directory_)) return root_.sync();
     }
     return Error::busy;
+}
+
+void Store::release_segments() {
+    writer_->release_segment();
+    evictor_->release_segment();
 }
 
 Status Store::remove_segments() const {

@@ -19,15 +19,18 @@ namespace cairn {
 namespace {
 
 constexpr std::uint64_t kLitterEachNs = 100'000'000;
+// Where more numbers in a row are locked, somebody has locked the whole file.
+constexpr unsigned kWritersMax = 256;
 
 }  // namespace
 
 // A segment that this process writes. Its last owner gives unused blocks back and unlocks it.
 class Writer::ActiveSegment {
   public:
-    ActiveSegment(SegmentLock lock, std::uint32_t number, std::uint64_t cache_id,
-                  std::uint64_t tail, std::uint64_t reserved)
-        : lock_(std::move(lock)),
+    ActiveSegment(const Directory &directory, SegmentLock lock, std::uint32_t number,
+                  std::uint64_t cache_id, std::uint64_t tail, std::uint64_t reserved)
+        : directory_(directory),
+          lock_(std::move(lock)),
           number_(number),
           cache_id_(cache_id),
           tail_(tail),
@@ -35,7 +38,8 @@ class Writer::ActiveSegment {
     ~ActiveSegment() {
         // If this fails, the blocks stay reserved until the next writer fills them. A deleted file
         // gives all of them back, even while another process has it open.
-        (void)file().truncate(deleted() ? 0 : tail_);
+        const auto info = file().info();
+        (void)file().truncate(info.ok() && info->links == 0 ? 0 : tail_);
     }
 
     const File &file() const { return lock_.file(); }
@@ -48,17 +52,26 @@ class Writer::ActiveSegment {
         tail_ += size;
         return {number_, tail_ - size};
     }
-    bool deleted() const {
+    // Asks for the name only where the file has got or lost one: a backup of hard links has others.
+    bool deleted() {
         const auto info = file().info();
-        return info.ok() && info->links == 0;  // in doubt, it is there
+        if (!info.ok() || info->links == 0) return info.ok();  // in doubt, it is there
+        if (info->links == links_.load(std::memory_order_relaxed)) return false;
+        const auto named = directory_.info(segment_file_name(number_));
+        const bool is_there = named.ok() ? is_same_file(named.value(), info.value())
+                                         : named.error() != Error::not_found;
+        if (is_there) links_.store(info->links, std::memory_order_relaxed);
+        return !is_there;
     }
 
   private:
+    const Directory &directory_;
     const SegmentLock lock_;
     const std::uint32_t number_;
     const std::uint64_t cache_id_;
-    std::uint64_t tail_;      // where the next record goes; under the writer's mutex
-    std::uint64_t reserved_;  // blocks are ours up to here; under the writer's mutex
+    std::uint64_t tail_;                    // where the next record goes; under the writer's mutex
+    std::uint64_t reserved_;                // blocks are ours up to here; under the writer's mutex
+    std::atomic<std::uint64_t> links_ = 1;  // with its name
 };
 
 void Writer::release_segment() {
@@ -127,7 +140,9 @@ Status Writer::reserve(Index &index, ActiveSegment &segment, std::uint64_t end,
     TRY(check_file_size(end));
     TRY_ASSIGN(const auto space, account_.take(index));
     const DiskUse &use = space.use;
-    const std::uint64_t step = account_.limits().step_bytes;
+    // What stays is written by the segment, one after the other.
+    const std::uint64_t step =
+        kind_ == SegmentKind::kept ? segment_bytes_ : account_.limits().step_bytes;
     const std::uint64_t wanted = std::min(align_up(end, step), segment_bytes_);
     std::uint64_t target = std::max(end, wanted);
     const auto fits = [&] {
@@ -211,6 +226,7 @@ std::shared_ptr<Writer::ActiveSegment> Writer::take_over(Index &index, const Dis
     if (use.bytes + align_up(record_size, kPage) > account_.allowed_bytes(purpose)) return nullptr;
     std::vector<SegmentFile> candidates;
     for (const SegmentFile &file : use.segments) {
+        if (kind_of_segment(file.segment) != kind_) continue;
         const std::uint64_t tail = align_up(file.size_bytes, kRecordAlignment);
         // A segment with less room is not worth a look at each change of segments.
         const std::uint64_t room = std::max(record_size, segment_bytes_ / 4);
@@ -248,8 +264,8 @@ std::shared_ptr<Writer::ActiveSegment> Writer::try_take_over(Index &index, std::
     const std::uint64_t tail = align_up(info->size_bytes, kRecordAlignment);
     if (tail + record_size > segment_bytes_) return nullptr;
     if (!reserve_blocks(file, tail, record_size).ok()) return nullptr;
-    return std::make_shared<ActiveSegment>(std::move(*lock), segment, identity->cache_id, tail,
-                                           tail + record_size);
+    return std::make_shared<ActiveSegment>(directory_, std::move(*lock), segment,
+                                           identity->cache_id, tail, tail + record_size);
 }
 
 Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &index,
@@ -257,16 +273,20 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
                                                                       std::uint64_t record_size,
                                                                       Account::Purpose purpose) {
     const std::uint64_t needed = align_up(kSegmentHeaderSize + record_size, kPage);
-    std::uint64_t blocks = std::max(needed, account_.limits().first_step_bytes);
+    const std::uint64_t first_step =
+        kind_ == SegmentKind::kept ? segment_bytes_ : account_.limits().first_step_bytes;
+    std::uint64_t blocks = std::max(needed, first_step);
     if (use.bytes + blocks > account_.allowed_bytes(purpose) || !check_file_size(blocks).ok()) {
         blocks = needed;
     }
     if (use.bytes + blocks > account_.allowed_bytes(purpose)) return Error::full;
 
-    for (unsigned attempts = 0; attempts <= kSegmentIdMax; ++attempts) {
-        const std::uint32_t number = index.next_segment_number();
+    unsigned writers = 0;
+    for (unsigned attempts = 0; attempts < kFirstKeptSegment; ++attempts) {
+        const std::uint32_t first = kind_ == SegmentKind::fresh ? 0 : kFirstKeptSegment;
+        const std::uint32_t number = first + index.next_segment_number();
         auto lock = SegmentLock::of_number(directory_, number);
-        if (lock.error() == Error::busy) continue;
+        if (lock.error() == Error::busy && ++writers < kWritersMax) continue;
         if (!lock.ok()) return lock.error();
         // Who has a segment of this number open that was retired, and not cut yet, would read from that.
         if (directory_.info(retired_name(number)).ok()) continue;
@@ -287,8 +307,9 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
             (void)directory_.discard_file(segment_file_name(number));
             return reserved.ok() ? written.error() : reserved.error();
         }
-        return std::make_shared<ActiveSegment>(std::move(*lock), number, index.identity().cache_id,
-                                               kSegmentHeaderSize, blocks);
+        return std::make_shared<ActiveSegment>(directory_, std::move(*lock), number,
+                                               index.identity().cache_id, kSegmentHeaderSize,
+                                               blocks);
     }
     return Error::full;
 }

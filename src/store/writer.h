@@ -28,12 +28,20 @@
 
 namespace cairn {
 
+// Entries that have stayed once lie apart from new ones: most of the new ones go soon, and a segment in
+// which all stay need not be copied. The numbers of segments tell which is which.
+enum class SegmentKind { fresh, kept };
+constexpr SegmentKind kind_of_segment(std::uint32_t segment) {
+    return segment < kFirstKeptSegment ? SegmentKind::fresh : SegmentKind::kept;
+}
+
 class Writer {
   public:
     // Both outlive the writer.
-    Writer(const Directory &directory, Account &account)
+    Writer(const Directory &directory, Account &account, SegmentKind kind = SegmentKind::fresh)
         : directory_(directory),
           account_(account),
+          kind_(kind),
           segment_bytes_(account.limits().segment_bytes) {}
     Writer(const Writer &) = delete;
     Writer &operator=(const Writer &) = delete;
@@ -82,6 +90,7 @@ class Writer {
     // Constant after construction.
     const Directory &directory_;
     Account &account_;
+    const SegmentKind kind_;
     const std::uint64_t segment_bytes_;
 
     PerProcess<State> state_;

@@ -216,7 +216,12 @@ TEST_F(BrokerClientTest, IsSentEveryNewSegmentAndForgetsThoseThatGo) {
         }
     }
     EXPECT_EQ(found, 100u);
-    EXPECT_EQ(reader.get("key 0"), std::nullopt);
+    // Six times the limit was put, so most is gone; which, is the policy's to say.
+    unsigned kept = 0;
+    for (unsigned i = 1; i < 2000; i += 20) {
+        if (reader.get("key " + std::to_string(i))) ++kept;
+    }
+    EXPECT_LT(kept, 50u);
     EXPECT_EQ(reader.get_soon("hot"), hot) << "what is in use was evicted";
     EXPECT_GT(reader.stats().hits_reported, 0u);
     cairn_stats stats = {};

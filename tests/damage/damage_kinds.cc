@@ -28,8 +28,8 @@ constexpr std::uint64_t kSparseBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kWrittenMax = 512 * 1024;
 
 constexpr std::array<const char *, static_cast<std::size_t>(FileKind::count)> kFileKinds = {
-    "index", "segment", "lock",    "ghosts",  "about",     "leases",
-    "layer", "order",   "history", "crashes", "generation"};
+    "index",  "segment", "lock",  "ghosts",  "reuse",   "about",
+    "leases", "layer",   "order", "history", "crashes", "generation"};
 
 bool is_mapped(FileKind file) {
     return file == FileKind::index || file == FileKind::history || file == FileKind::crashes;

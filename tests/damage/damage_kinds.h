@@ -26,6 +26,7 @@ enum class FileKind : unsigned {
     segment,
     lock,
     ghosts,
+    reuse,
     about,
     leases,
     layer,

@@ -133,8 +133,8 @@ TEST_F(OddFiles, ACacheIsUsedAllTheSame) {
     const std::string segment = segments[0].substr(segments[0].rfind('/') + 1);
     for (const std::string &name :
          {std::string("cache.lock"), std::string("cache.idx"), segment, std::string("leases"),
-          std::string("ghosts"), std::string("about"), std::string("index-1.tmp"),
-          std::string("00000fff.val")}) {
+          std::string("ghosts"), std::string("reuse"), std::string("about"),
+          std::string("index-1.tmp"), std::string("00000fff.val")}) {
         for (const std::string kind : kKinds) {
             SCOPED_TRACE(name + ": " + kind);
             make_cache();
@@ -210,7 +210,8 @@ TEST_F(OddFiles, AProgramCacheIsUsedAllTheSame) {
         cairn_close(cache);
     };
     use_cache(true);
-    for (const std::string name : {"crashes", "order", "generation", "cache.lock", "ghosts"}) {
+    for (const std::string name :
+         {"crashes", "order", "generation", "cache.lock", "ghosts", "reuse"}) {
         for (const std::string kind : kKinds) {
             SCOPED_TRACE(name + ": " + kind);
             if (!put_there(kind, directory + name)) continue;

@@ -261,7 +261,8 @@ void DamageCheck::check_enumeration() {
         const SampleEntry &entry = sample_.entries()[i];
         const auto found = seen.sizes.find(entry.key);
         if (found == seen.sizes.end()) {
-            if (!may_be_missing(entry) && !added_.contains(entry.key))
+            const bool is_missed = missing_[i] && is_hidden(i);
+            if (!may_be_missing(entry) && !is_missed && !added_.contains(entry.key))
                 complain("not enumerated, though its record is whole", i);
             continue;
         }

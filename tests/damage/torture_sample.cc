@@ -144,6 +144,7 @@ TortureSample::TortureSample(SampleKind kind, const std::string &directory) : ki
 void TortureSample::make() {
     identifier_ = kind_ == SampleKind::plain ? "test" : make_programs(root_, "driver 1");
     const auto options = options_in(root_, identifier_);
+    leave_a_sample_of_reuse();
     for (const std::uint64_t begin : {std::uint64_t{0}, kOlderKeys}) {
         // Each handle that is open at the same time writes a segment of its own.
         std::vector<Cache> caches(kSegments);
@@ -182,6 +183,23 @@ void TortureSample::make_companions() const {
 
 ByteVector TortureSample::ghost_key() {
     return numbered_key(kOtherFamily, 100);
+}
+
+// Evicting makes it: entries that do not fit into a limit that was lowered.
+void TortureSample::leave_a_sample_of_reuse() const {
+    CacheOptions options = options_in(root_, identifier_);
+    for (const std::uint64_t limit : {kLimit, std::uint64_t{1} << 20}) {
+        options.limit_bytes = limit;
+        Cache cache(options);
+        for (std::uint64_t i = 0; limit == kLimit && i < 6; ++i) {
+            must(cache.put(numbered_key(kOtherFamily, 101 + i),
+                           stamped_value({101 + i, 0, 0, 0}, 300'000)) == CAIRN_OK,
+                 "put");
+        }
+    }
+    Cache cache(options_in(root_, identifier_));
+    for (std::uint64_t i = 0; i < 6; ++i) (void)cache.remove(numbered_key(kOtherFamily, 101 + i));
+    must(file_size(path_in_cache(directory(), "reuse")) != 0, "a sample of reuse");
 }
 
 // An entry whose value is damaged, and that a look-up has dropped.

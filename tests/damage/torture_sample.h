@@ -60,6 +60,7 @@ class TortureSample {
     void make();
     void make_companions() const;
     void leave_a_ghost() const;
+    void leave_a_sample_of_reuse() const;
     void make_other() const;
     void make_pack() const;
     void locate();

@@ -17,7 +17,7 @@ using Work = void (Workload::*)();
 // of the test. False when no call met the fault.
 bool try_fault(cairn::testing::FailingCalls &calls, const cairn::testing::Fault &fault, Work work);
 
-// The same for each number of the call from 1, in steps, until there is no such call.
+// The same for each number of the call, in steps, until there is no such call. The short form takes a third.
 void try_every_call(cairn::testing::Fault fault, std::uint64_t step, Work work);
 
 // For INSTANTIATE_TEST_SUITE_P: what a system may answer, and the name of each.

@@ -1,0 +1,125 @@
+// How often and when a key was looked up, and what its entry is worth for that.
+// SPDX-License-Identifier: MIT
+//
+// Time passes as eviction needs it: in eighths of a turnover, in which segments of as many bytes as the
+// cache may hold are retired. So a cache that nobody writes to forgets nothing.
+//
+// An entry's worth is the logarithm of (look-ups * cost per byte), less what it has lost since it was
+// looked up last. How much an entry loses in an eighth, a Taste says: nothing, where programs come back
+// however late (loops; starts of many applications by turns); or soon all, where only those come back
+// that were in use lately (shaders that are being edited). docs/decisions/015 has the figures.
+//
+// Thread safety: values and pure functions.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <climits>
+#include <cstdint>
+
+namespace cairn {
+
+// Modulo 32 turnovers.
+using UseTime = std::uint8_t;
+inline constexpr unsigned kUseTimesPerTurnover = 8;
+inline constexpr unsigned kUsesMax = 15;
+
+struct Uses {
+    unsigned count = 0;  // at most kUsesMax; 0: not known
+    UseTime last = 0;
+    bool operator==(const Uses &) const = default;
+};
+
+constexpr UseTime use_time(std::uint64_t retired_segments, std::uint64_t segment_bytes,
+                           std::uint64_t limit_bytes) {
+    const std::uint64_t bytes = retired_segments * segment_bytes;
+    return static_cast<UseTime>(bytes * kUseTimesPerTurnover /
+                                std::max<std::uint64_t>(limit_bytes, 1));
+}
+
+// 0 for times of the future, as after damage.
+constexpr unsigned age_of(UseTime last, UseTime now) {
+    const auto age = static_cast<UseTime>(now - last);
+    return age < 192 ? age : 0;
+}
+
+// Four times the logarithm to base 2, rounded down; 0 for 0.
+constexpr unsigned quarter_log2(std::uint64_t number) {
+    if (number == 0) return 0;
+    const unsigned octave = static_cast<unsigned>(std::bit_width(number)) - 1;
+    // The number between 1 and 2, in units of 2^-16.
+    const std::uint64_t part = octave > 16 ? number >> (octave - 16) : number << (16 - octave);
+    unsigned quarters = 0;
+    for (const std::uint64_t begin : {77936u, 92682u, 110218u}) quarters += part >= begin ? 1 : 0;
+    return octave * 4 + quarters;
+}
+
+// The middle of what has this quarter_log2(), of at most so many octaves.
+constexpr std::uint64_t bytes_of(unsigned quarters, unsigned octaves_max = 40) {
+    constexpr std::array<std::uint64_t, 4> kMiddle = {71456, 84976, 101054, 120175};
+    const std::uint64_t middle = kMiddle[quarters % 4];
+    const unsigned octave = std::min(quarters / 4, octaves_max);
+    return octave > 16 ? middle << (octave - 16) : middle >> (16 - octave);
+}
+
+// Of the cost per byte. 0: the cost is not known.
+constexpr unsigned density_of(std::uint32_t cost_us, std::uint64_t size_bytes) {
+    if (cost_us == 0) return 0;
+    const std::uint64_t scaled =
+        (std::uint64_t{cost_us} << 20) / std::max<std::uint64_t>(size_bytes, 1);
+    return std::max(quarter_log2(scaled), 1u);
+}
+
+// What the default policy goes by.
+struct Taste {
+    unsigned aging;           // what an entry loses in two eighths of a turnover
+    int threshold = INT_MIN;  // entries of a greater worth stay
+    unsigned lots = 0;        // and of those of that worth so many of 256
+    unsigned usual = 1;       // density of an entry whose cost is not known
+    bool operator==(const Taste &) const = default;
+};
+
+// Decides between entries of one worth, in the same way each time: where all are alike, a part of them
+// stays for good, instead of each for a while.
+constexpr unsigned lot_of(std::uint64_t key_hash) {
+    return static_cast<unsigned>(key_hash >> 44 & 0xFF);
+}
+
+constexpr bool stays(int worth, unsigned lot, const Taste &taste) {
+    return worth > taste.threshold || (worth == taste.threshold && lot < taste.lots);
+}
+
+// Of each count of uses.
+inline constexpr auto kQuartersOfUses = [] {
+    std::array<std::uint8_t, kUsesMax + 1> quarters = {};
+    for (unsigned i = 0; i <= kUsesMax; ++i)
+        quarters[i] = static_cast<std::uint8_t>(quarter_log2(i));
+    return quarters;
+}();
+
+constexpr int worth_of(unsigned uses, unsigned density, unsigned age, const Taste &taste) {
+    const unsigned count = std::clamp(uses, 1u, kUsesMax);
+    return static_cast<int>(kQuartersOfUses[count] + (density == 0 ? taste.usual : density)) -
+           static_cast<int>(age * taste.aging / 2);
+}
+
+// The uses of an entry whose slot has counted `hits` since its record was written. When these hits were
+// is told by what is left of them (see fade()); one that was left was, at best, in the middle.
+constexpr Uses uses_with(Uses written, unsigned hits, UseTime now) {
+    const unsigned age = age_of(written.last, now);
+    constexpr unsigned kHalf = kUseTimesPerTurnover / 2;
+    unsigned since = age;
+    if (hits == 3) since = std::min(age, kHalf / 2);
+    if (hits == 2) since = std::min(age, kHalf * 3 / 2);
+    if (hits == 1) since = std::max(std::min(age, kHalf * 2), age / 2);
+    return {std::min(std::max(written.count, 1u) + hits, kUsesMax),
+            static_cast<UseTime>(now - since)};
+}
+
+// What half a turnover leaves of a slot's count of hits.
+constexpr unsigned fade(unsigned hits) {
+    return hits > 1 ? hits - 1 : hits;
+}
+
+}  // namespace cairn

@@ -7,6 +7,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 KILLS ?= 200
 # With it, `make torture` damages the files of so many caches instead.
 DAMAGE ?=
+# With LONG=1, `make test` tries each system call and each pair of settings where it takes a part else.
+LONG ?=
 # How long `make fuzz` runs each fuzz target.
 SECONDS ?= 60
 # Where `make install` puts things; DESTDIR is honoured too. More is said by CMake's options, such as
@@ -40,7 +42,7 @@ run: ## Build, then run a real GL application on new machines, cold and warm, an
 test: ## Build and run all tests
 	@scripts/install-packages convert demo tests large
 	@scripts/build dev
-	@scripts/run-tests dev
+	@$(if $(LONG),CAIRN_TEST_LONG=1) scripts/run-tests dev
 
 check: ## Everything a change must pass: style, layers, both compilers, tests, sanitizers, install
 	@scripts/install-packages convert demo tests bench large

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // limit_bench FOLDER [PUTS [ROUNDS [LARGEST_KIB]]]: puts the same values into a cache with a
-// limit of 6 MiB and into one of 1 GiB, which take turns, another one first in each round.
+// limit of 6 MiB, into one that evicts by lru, and into one of 1 GiB, which take turns, another one
+// first in each round.
 #include <cairn/cairn.h>
 
 #include <algorithm>
@@ -20,7 +21,11 @@
 
 namespace {
 
-constexpr std::array<unsigned, 2> kLimitsMib = {6, 1024};
+struct Kind {
+    unsigned limit_mib;
+    const char *policy;
+};
+constexpr std::array<Kind, 3> kKinds = {{{6, "default"}, {6, "lru"}, {1024, "default"}}};
 constexpr std::size_t kKib = 1024;
 
 struct Load {
@@ -34,14 +39,15 @@ struct Outcome {
     std::uint64_t entries;         // that are there at the end
 };
 
-Outcome put_all(const Load &load, unsigned limit_mib) {
+Outcome put_all(const Load &load, const Kind &kind) {
     static const std::string pool = bench::value_of(1, kKib * kKib);
     const bench::Folder folder(load.folder);
     cairn_options options = {};
     options.size = sizeof options;
     options.root = folder.path.c_str();
     options.identifier = "bench";
-    options.limit_bytes = std::uint64_t{limit_mib} << 20;
+    options.limit_bytes = std::uint64_t{kind.limit_mib} << 20;
+    options.policy = kind.policy;
     cairn_cache *cache = nullptr;
     if (cairn_open(&options, &cache) != CAIRN_OK) std::abort();
     std::mt19937_64 random(load.puts);  // the same for all
@@ -78,25 +84,36 @@ int main(int count, char **arguments) {
     const Load load = {count > 1 ? arguments[1] : "/dev/shm", number(2, 95'000),
                        number(4, 68) * kKib};
     const std::size_t rounds = number(3, 3);
-    std::vector<double> of_means, of_p50, of_p99;
+    struct Ratios {
+        const char *name;
+        std::size_t of, to;  // which kinds
+        std::vector<double> means, p50, p99;
+    };
+    std::array<Ratios, 2> ratios = {
+        {{"default / lru", 0, 1, {}, {}, {}}, {"6 MiB / 1 GiB", 0, 2, {}, {}, {}}}};
     for (std::size_t round = 0; round < rounds; ++round) {
-        std::array<std::vector<double>, kLimitsMib.size()> times;
+        std::array<std::vector<double>, kKinds.size()> times;
         for (std::size_t turn = 0; turn < times.size(); ++turn) {
             const std::size_t which = (round + turn) % times.size();
-            const Outcome outcome = put_all(load, kLimitsMib[which]);
+            const Outcome outcome = put_all(load, kKinds[which]);
             const std::vector<double> &now = outcome.times_us;
-            std::printf("%4u MiB: mean %.1f us, p50 %.1f, p99 %.1f; %llu entries stay\n",
-                        kLimitsMib[which], mean(now), now[now.size() / 2],
-                        now[now.size() * 99 / 100],
+            std::printf("%4u MiB, %-7s: mean %.1f us, p50 %.1f, p99 %.1f; %llu entries stay\n",
+                        kKinds[which].limit_mib, kKinds[which].policy, mean(now),
+                        now[now.size() / 2], now[now.size() * 99 / 100],
                         static_cast<unsigned long long>(outcome.entries));
             times[which] = now;
             std::fflush(stdout);
         }
-        of_means.push_back(mean(times[0]) / mean(times[1]));
-        of_p50.push_back(times[0][load.puts / 2] / times[1][load.puts / 2]);
-        of_p99.push_back(times[0][load.puts * 99 / 100] / times[1][load.puts * 99 / 100]);
+        for (Ratios &each : ratios) {
+            const std::vector<double> &of = times[each.of], &to = times[each.to];
+            each.means.push_back(mean(of) / mean(to));
+            each.p50.push_back(of[load.puts / 2] / to[load.puts / 2]);
+            each.p99.push_back(of[load.puts * 99 / 100] / to[load.puts * 99 / 100]);
+        }
     }
-    std::printf("6 MiB / 1 GiB: mean %.2f, p50 %.2f, p99 %.2f\n", bench::median(of_means),
-                bench::median(of_p50), bench::median(of_p99));
+    for (const Ratios &each : ratios) {
+        std::printf("%s: mean %.2f, p50 %.2f, p99 %.2f\n", each.name, bench::median(each.means),
+                    bench::median(each.p50), bench::median(each.p99));
+    }
     return 0;
 }

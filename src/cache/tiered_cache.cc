@@ -61,6 +61,7 @@ Result<PutOutcome> TieredCache::keep(const BlobRef &entry, std::uint64_t seen, b
     const MutexLock lock(mutex_);
     const std::size_t place = place_of(entry->key());
     if (changes_[place] != seen || puts_[place] != 0) return PutOutcome::exists;
+    if (is_behind && was_trimmed_) return PutOutcome::exists;
     if (is_behind) return upper_->put_behind(entry);
     TRY_ASSIGN(const bool is_there, upper_->contains(entry->key()));
     if (is_there) return PutOutcome::exists;
@@ -194,6 +195,7 @@ Result<std::uint64_t> TieredCache::clear_range(std::uint64_t begin_ns, std::uint
 }
 
 Result<std::uint64_t> TieredCache::trim(std::uint64_t bytes) {
+    const MutexLock lock(mutex_);  // what is being loaded now does not come after this
     was_trimmed_ = true;
     return upper_->trim(bytes);
 }

@@ -186,8 +186,8 @@ TEST_F(LoadingTest, OpeningAndTheFirstLookUpDoNotWaitForALoaderThatWaitsForTheDi
     EXPECT_EQ(stats(*cache).memory_entries, 101u);
 }
 
-// The loader has looked the old entry up, and reads it when `change` happens, which leaves nothing
-// in memory, and room there.
+// The loader reads the key of the old entry when `change` happens; afterwards nothing is in memory
+// but what it makes of that.
 class LateLoadTest : public LoadingTest {
   protected:
     void change_while_it_is_loaded(const std::function<void(ProgramCache &)> &change,
@@ -195,12 +195,10 @@ class LateLoadTest : public LoadingTest {
         fill(1);
         const SlowDisk disk;
         SlowDisk::close();
-        ProgramCache::Options small = options();
-        small.memory_bytes = 100'000;
-        const auto cache = open(small);
+        const auto cache = open(options());
         SlowDisk::wait_until_somebody_waits();
         change(*cache);
-        EXPECT_EQ(stats(*cache).memory_entries, 0u);
+        (void)cache->trim(0);
         SlowDisk::open();
         wait_until_loaded(*cache);
         EXPECT_EQ(get(*cache, name(0)), after);
@@ -208,14 +206,7 @@ class LateLoadTest : public LoadingTest {
 };
 
 TEST_F(LateLoadTest, ReplacesNothingThatWasPutMeanwhile) {
-    change_while_it_is_loaded(
-        [](ProgramCache &cache) {
-            put(cache, name(0), "newer");
-            for (int i = 1; i <= 2; ++i) put(cache, name(i), std::string(60'000, 'l'));
-            EXPECT_EQ(stats(cache).memory_entries, 1u) << "the last one takes the place of both";
-            EXPECT_TRUE(cache.remove(as_bytes(name(2))).value());
-        },
-        "newer");
+    change_while_it_is_loaded([](ProgramCache &cache) { put(cache, name(0), "newer"); }, "newer");
 }
 
 TEST_F(LateLoadTest, BringsNothingBackThatWasRemovedMeanwhile) {

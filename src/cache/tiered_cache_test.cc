@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -143,6 +144,59 @@ TEST_F(LateLoad, BringsNothingBackThatWasRemovedMeanwhile) {
 
 TEST_F(LateLoad, BringsNothingBackThatWasClearedMeanwhile) {
     change_meanwhile([](Cache &cache) { EXPECT_TRUE(cache.clear().ok()); }, "(miss)");
+}
+
+// What is loaded ahead has been read below, and `change` happens before it is kept.
+class LateAhead : public TieredCacheTest {
+  protected:
+    std::uint64_t loaded_when(void (*change)(Cache &)) const {
+        auto lower = std::make_unique<ReadAhead>(open_disk());
+        ReadAhead &below = *lower;
+        EXPECT_TRUE(put(below, "a", "old"));
+        TieredCache cache(make_memory(), std::move(lower), Home::lower);
+        below.has_read = [&] { change(cache); };
+        (void)cache.load_newest([] { return true; });
+        return cache.stats().program->memory_entries;
+    }
+
+  private:
+    struct ReadAhead final : Cache {
+        explicit ReadAhead(std::unique_ptr<Cache> below) : disk(std::move(below)) {}
+        Result<BlobRef> get(Bytes key) override { return disk->get(key); }
+        BlobRef peek(Bytes key) override {
+            BlobRef found = disk->peek(key);
+            has_read();
+            return found;
+        }
+        void visit_newest(const std::function<bool(Bytes key)> &visit) override {
+            disk->visit_newest(visit);
+        }
+        Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override {
+            return disk->put(key, value, options);
+        }
+        Result<bool> remove(Bytes key) override { return disk->remove(key); }
+        Status clear() override { return disk->clear(); }
+        std::uint64_t clears() const override { return disk->clears(); }
+
+        const std::unique_ptr<Cache> disk;
+        std::function<void()> has_read;
+    };
+};
+
+TEST_F(LateAhead, IsKeptWhereNothingChanges) {
+    EXPECT_EQ(loaded_when([](Cache &) {}), 1u);
+}
+
+TEST_F(LateAhead, BringsNothingBackThatWasRemovedMeanwhile) {
+    EXPECT_EQ(loaded_when([](Cache &cache) { (void)cache.remove(as_bytes("a")); }), 0u);
+}
+
+TEST_F(LateAhead, BringsNothingBackThatWasClearedMeanwhile) {
+    EXPECT_EQ(loaded_when([](Cache &cache) { (void)cache.clear(); }), 0u);
+}
+
+TEST_F(LateAhead, FillsNothingThatWasTrimmedMeanwhile) {
+    EXPECT_EQ(loaded_when([](Cache &cache) { (void)cache.trim(0); }), 0u);
 }
 
 // A tier behind the disk.

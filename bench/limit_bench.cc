@@ -1,9 +1,10 @@
-// Measures what a put costs where the cache's limit is small, so that each put evicts.
+// Measures what a put costs where the cache's limit is small, so that each put evicts, and what a hit costs
+// there.
 // SPDX-License-Identifier: MIT
 //
 // limit_bench FOLDER [PUTS [ROUNDS [LARGEST_KIB]]]: puts the same values into a cache with a
 // limit of 6 MiB, into one that evicts by lru, and into one of 1 GiB, which take turns, another one
-// first in each round.
+// first in each round. Then looks up the newest ones that stay, none of them in the cache's own memory.
 #include <cairn/cairn.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@ struct Kind {
 };
 constexpr std::array<Kind, 3> kKinds = {{{6, "default"}, {6, "lru"}, {1024, "default"}}};
 constexpr std::size_t kKib = 1024;
+constexpr std::size_t kHits = 200'000, kKeysMax = 500;  // of all and of one cache
 
 struct Load {
     std::string folder;
@@ -35,11 +37,40 @@ struct Load {
 };
 
 struct Outcome {
-    std::vector<double> times_us;  // of each put, sorted
-    std::uint64_t entries;         // that are there at the end
+    std::vector<double> puts_us, hits_us;  // of each, sorted
+    std::uint64_t entries;                 // that are there at the end
 };
 
-Outcome put_all(const Load &load, const Kind &kind) {
+double us_since(std::uint64_t begin_ns) {
+    return static_cast<double>(bench::now_ns() - begin_ns) / 1000;
+}
+
+bool is_there(cairn_cache *cache, const std::string &key) {
+    cairn_blob *blob = nullptr;
+    const int result = cairn_get(cache, key.data(), key.size(), &blob);
+    cairn_blob_free(blob);
+    if (result != CAIRN_OK && result != CAIRN_MISS) std::abort();
+    return result == CAIRN_OK;
+}
+
+std::vector<double> look_up(cairn_cache *cache, std::size_t puts) {
+    std::vector<std::string> keys;
+    for (std::size_t i = puts; i-- > 0 && keys.size() < kKeysMax;) {
+        std::string key = bench::key_of(i);
+        if (is_there(cache, key)) keys.push_back(std::move(key));
+    }
+    std::vector<double> times;
+    for (std::size_t i = 0; i < kHits; ++i) {
+        const std::string &key = keys[i % keys.size()];
+        const std::uint64_t begin = bench::now_ns();
+        if (!is_there(cache, key)) std::abort();
+        times.push_back(us_since(begin));
+    }
+    std::sort(times.begin(), times.end());
+    return times;
+}
+
+Outcome measure(const Load &load, const Kind &kind) {
     static const std::string pool = bench::value_of(1, kKib * kKib);
     const bench::Folder folder(load.folder);
     cairn_options options = {};
@@ -48,6 +79,7 @@ Outcome put_all(const Load &load, const Kind &kind) {
     options.identifier = "bench";
     options.limit_bytes = std::uint64_t{kind.limit_mib} << 20;
     options.policy = kind.policy;
+    options.memory_bytes = CAIRN_NONE;
     cairn_cache *cache = nullptr;
     if (cairn_open(&options, &cache) != CAIRN_OK) std::abort();
     std::mt19937_64 random(load.puts);  // the same for all
@@ -58,15 +90,16 @@ Outcome put_all(const Load &load, const Kind &kind) {
         const char *const value = pool.data() + random() % (pool.size() - size);
         const std::uint64_t begin = bench::now_ns();
         const int result = cairn_put(cache, key.data(), key.size(), value, size, nullptr);
-        times.push_back(static_cast<double>(bench::now_ns() - begin) / 1000);
+        times.push_back(us_since(begin));
         if (result != CAIRN_OK) std::abort();
     }
     cairn_stats stats = {};
     stats.size = sizeof stats;
     if (cairn_stats_get(cache, &stats) != CAIRN_OK) std::abort();
+    std::vector<double> hits = look_up(cache, load.puts);
     cairn_close(cache);
     std::sort(times.begin(), times.end());
-    return {std::move(times), stats.entries};
+    return {std::move(times), std::move(hits), stats.entries};
 }
 
 double mean(const std::vector<double> &times) {
@@ -87,28 +120,32 @@ int main(int count, char **arguments) {
     struct Ratios {
         const char *name;
         std::size_t of, to;  // which kinds
+        std::vector<double> Outcome::*times;
         std::vector<double> means, p50, p99;
     };
-    std::array<Ratios, 2> ratios = {
-        {{"default / lru", 0, 1, {}, {}, {}}, {"6 MiB / 1 GiB", 0, 2, {}, {}, {}}}};
+    std::array<Ratios, 3> ratios = {{{"put, default / lru", 0, 1, &Outcome::puts_us, {}, {}, {}},
+                                     {"put, 6 MiB / 1 GiB", 0, 2, &Outcome::puts_us, {}, {}, {}},
+                                     {"hit, default / lru", 0, 1, &Outcome::hits_us, {}, {}, {}}}};
     for (std::size_t round = 0; round < rounds; ++round) {
-        std::array<std::vector<double>, kKinds.size()> times;
-        for (std::size_t turn = 0; turn < times.size(); ++turn) {
-            const std::size_t which = (round + turn) % times.size();
-            const Outcome outcome = put_all(load, kKinds[which]);
-            const std::vector<double> &now = outcome.times_us;
-            std::printf("%4u MiB, %-7s: mean %.1f us, p50 %.1f, p99 %.1f; %llu entries stay\n",
-                        kKinds[which].limit_mib, kKinds[which].policy, mean(now),
-                        now[now.size() / 2], now[now.size() * 99 / 100],
-                        static_cast<unsigned long long>(outcome.entries));
-            times[which] = now;
+        std::array<Outcome, kKinds.size()> outcomes;
+        for (std::size_t turn = 0; turn < kKinds.size(); ++turn) {
+            const std::size_t which = (round + turn) % kKinds.size();
+            outcomes[which] = measure(load, kKinds[which]);
+            const auto &[puts, hits, entries] = outcomes[which];
+            std::printf(
+                "%4u MiB, %-7s: put mean %.1f us, p50 %.1f, p99 %.1f; hit mean %.2f us, p50 %.2f; "
+                "%llu entries stay\n",
+                kKinds[which].limit_mib, kKinds[which].policy, mean(puts), puts[puts.size() / 2],
+                puts[puts.size() * 99 / 100], mean(hits), hits[hits.size() / 2],
+                static_cast<unsigned long long>(entries));
             std::fflush(stdout);
         }
         for (Ratios &each : ratios) {
-            const std::vector<double> &of = times[each.of], &to = times[each.to];
+            const std::vector<double> &of = outcomes[each.of].*each.times;
+            const std::vector<double> &to = outcomes[each.to].*each.times;
             each.means.push_back(mean(of) / mean(to));
-            each.p50.push_back(of[load.puts / 2] / to[load.puts / 2]);
-            each.p99.push_back(of[load.puts * 99 / 100] / to[load.puts * 99 / 100]);
+            each.p50.push_back(of[of.size() / 2] / to[to.size() / 2]);
+            each.p99.push_back(of[of.size() * 99 / 100] / to[to.size() * 99 / 100]);
         }
     }
     for (const Ratios &each : ratios) {

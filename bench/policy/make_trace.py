@@ -15,7 +15,7 @@ SHAPE says how programs are used:
   emulator  areas of one large game by a random walk; new programs in known areas again and again
   tabs      a browser: some pages stay open and come back, others are visited once or twice
 
-The last two and the recorded traces were not looked at while the default policy was designed.
+The recorded traces were not looked at while the default policy was designed.
 """
 # SPDX-License-Identifier: MIT
 import argparse

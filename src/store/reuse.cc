@@ -29,8 +29,7 @@ constexpr std::uint64_t kEntriesMax = std::uint64_t{1} << 48;
 // Damage must not make a sum that overflows.
 constexpr std::uint64_t kSavedMask = (std::uint64_t{1} << 48) - 1;
 
-// What an entry loses in two eighths of a turnover: all in a third of one; an octave in each; nothing.
-constexpr std::array<unsigned, Reuse::kTastes> kAging = {10, 1, 0};
+constexpr std::array<Aging, Reuse::kTastes> kAging = {Aging::soon, Aging::slowly, Aging::never};
 // Where less than this part of the cost comes back, copies are not worth making. But programs have some
 // turnovers to come back first.
 constexpr std::uint64_t kWorthCopying = 1024;

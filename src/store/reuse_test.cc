@@ -48,7 +48,7 @@ TEST(UsesTest, QuartersOfOctavesAndTheirMiddle) {
 }
 
 TEST(UsesTest, WorthGrowsWithUsesAndCostsAndFallsWithAge) {
-    const Taste slow = {1}, none = {0};
+    const Taste slow = {Aging::slowly}, none = {Aging::never};
     EXPECT_GT(worth_of(4, 80, 0, slow), worth_of(2, 80, 0, slow));
     EXPECT_GT(worth_of(1, 84, 0, slow), worth_of(1, 80, 0, slow));
     EXPECT_GT(worth_of(1, 80, 0, slow), worth_of(1, 80, 2, slow));
@@ -99,6 +99,16 @@ class ReuseTest : public ::testing::Test {
     std::optional<Taste> taste_;
 };
 
+TEST(UsesTest, WhereEntriesAgeSlowlyOneOfTwiceTheWorthStaysForAboutTwiceAsLong) {
+    const unsigned half = kUseTimesPerTurnover / 2, octave = 4;
+    EXPECT_EQ(lost_of(0, Aging::slowly), 0u);
+    for (unsigned age = 0; age < 120; ++age) {
+        EXPECT_EQ(lost_of(2 * age + half, Aging::slowly), lost_of(age, Aging::slowly) + octave);
+        EXPECT_GE(lost_of(age, Aging::soon), lost_of(age, Aging::slowly));
+        EXPECT_EQ(lost_of(age, Aging::never), 0u);
+    }
+}
+
 TEST_F(ReuseTest, NothingIsNotedBeforeTheFirstEviction) {
     reuse_.note_put(index(), hash_of(1), 1000, kSize);
     reuse_.note_hit(index(), hash_of(1));
@@ -113,7 +123,7 @@ TEST_F(ReuseTest, WhereAllComesBackLateNothingAges) {
     ASSERT_FALSE(learn(reuse_));
     loop(reuse_);
     ASSERT_TRUE(taste_);
-    EXPECT_EQ(taste_->aging, 0u);
+    EXPECT_EQ(taste_->aging, Aging::never);
     // Of 100 that cost much and 300 that cost little, the cache holds some hundred.
     const unsigned dear = density_of(16'000, kSize), cheap = density_of(1'000, kSize);
     EXPECT_TRUE(stays(worth_of(6, dear, 0, *taste_), 0, *taste_));
@@ -130,7 +140,7 @@ TEST_F(ReuseTest, WhereOnlyWhatIsNewComesBackOldEntriesGoSoon) {
         }
     }
     ASSERT_TRUE(taste_);
-    EXPECT_GT(taste_->aging, 1u);
+    EXPECT_EQ(taste_->aging, Aging::soon);
     const unsigned dear = density_of(16'000, kSize);
     EXPECT_FALSE(stays(worth_of(6, dear, 3 * kUseTimesPerTurnover, *taste_), 0, *taste_));
 }
@@ -183,7 +193,7 @@ TEST_F(ReuseTest, AnyDamageIsSurvivedAndLeavesATaste) {
     cairn_test::write_file(path(), std::vector<std::uint8_t>(whole.size(), 0xFF));
     loop(reuse_);
     ASSERT_TRUE(taste_);
-    EXPECT_EQ(taste_->aging, 0u) << "it learns anew";
+    EXPECT_EQ(taste_->aging, Aging::never) << "it learns anew";
 }
 
 TEST_F(ReuseTest, ThatOfAnotherCacheIsNotUsed) {

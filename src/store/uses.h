@@ -5,9 +5,10 @@
 // cache may hold are retired. So a cache that nobody writes to forgets nothing.
 //
 // An entry's worth is the logarithm of (look-ups * cost per byte), less what it has lost since it was
-// looked up last. How much an entry loses in an eighth, a Taste says: nothing, where programs come back
-// however late (loops; starts of many applications by turns); or soon all, where only those come back
-// that were in use lately (shaders that are being edited). docs/decisions/015 has the figures.
+// looked up last. How it loses, a Taste says: never, where programs come back however late (loops; starts
+// of many applications by turns); soon, where only those come back that were in use lately (shaders
+// that are being edited); or slowly, so that one of twice the worth stays for about twice as long.
+// docs/decisions/015 has the figures.
 //
 // Thread safety: values and pure functions.
 #pragma once
@@ -71,9 +72,13 @@ constexpr unsigned density_of(std::uint32_t cost_us, std::uint64_t size_bytes) {
     return std::max(quarter_log2(scaled), 1u);
 }
 
+// How entries lose worth: ten octaves in each turnover; an octave until half a turnover has passed, and
+// then one whenever the time since has doubled; not at all.
+enum class Aging : std::uint8_t { soon, slowly, never };
+
 // What the default policy goes by.
 struct Taste {
-    unsigned aging;           // what an entry loses in two eighths of a turnover
+    Aging aging;
     int threshold = INT_MIN;  // entries of a greater worth stay
     unsigned lots = 0;        // and of those of that worth so many of 256
     unsigned usual = 1;       // density of an entry whose cost is not known
@@ -98,10 +103,24 @@ inline constexpr auto kQuartersOfUses = [] {
     return quarters;
 }();
 
+// In quarters of an octave.
+constexpr unsigned lost_of(unsigned age, Aging aging) {
+    constexpr unsigned kHalf = kUseTimesPerTurnover / 2;
+    switch (aging) {
+        case Aging::soon:
+            return 5 * age;
+        case Aging::slowly:
+            return quarter_log2(age + kHalf) - quarter_log2(kHalf);
+        case Aging::never:
+            break;
+    }
+    return 0;
+}
+
 constexpr int worth_of(unsigned uses, unsigned density, unsigned age, const Taste &taste) {
     const unsigned count = std::clamp(uses, 1u, kUsesMax);
     return static_cast<int>(kQuartersOfUses[count] + (density == 0 ? taste.usual : density)) -
-           static_cast<int>(age * taste.aging / 2);
+           static_cast<int>(lost_of(age, taste.aging));
 }
 
 // The uses of an entry whose slot has counted `hits` since its record was written. When these hits were

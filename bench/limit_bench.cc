@@ -28,7 +28,7 @@ struct Kind {
 };
 constexpr std::array<Kind, 3> kKinds = {{{6, "default"}, {6, "lru"}, {1024, "default"}}};
 constexpr std::size_t kKib = 1024;
-constexpr std::size_t kHits = 200'000, kKeysMax = 500;  // of all and of one cache
+constexpr std::size_t kHits = 200'000, kKeysMax = 500;  // look-ups, and keys, of one cache
 
 struct Load {
     std::string folder;
@@ -59,6 +59,7 @@ std::vector<double> look_up(cairn_cache *cache, std::size_t puts) {
         std::string key = bench::key_of(i);
         if (is_there(cache, key)) keys.push_back(std::move(key));
     }
+    if (keys.empty()) std::abort();
     std::vector<double> times;
     for (std::size_t i = 0; i < kHits; ++i) {
         const std::string &key = keys[i % keys.size()];

@@ -187,6 +187,18 @@ TEST_F(LateAhead, IsKeptWhereNothingChanges) {
     EXPECT_EQ(loaded_when([](Cache &) {}), 1u);
 }
 
+TEST_F(LateAhead, BringsNothingBackThatWasPutMeanwhile) {
+    EXPECT_EQ(loaded_when([](Cache &cache) {
+                  EXPECT_TRUE(put(cache, "a", "new"));
+                  // These two take its place in memory, and leave it again.
+                  const std::string large(600'000, 'l');
+                  for (const char *key : {"b", "c"}) EXPECT_TRUE(put(cache, key, large));
+                  for (const char *key : {"b", "c"}) EXPECT_TRUE(cache.remove(as_bytes(key)).ok());
+                  EXPECT_EQ(cache.stats().program->memory_entries, 0u);
+              }),
+              0u);
+}
+
 TEST_F(LateAhead, BringsNothingBackThatWasRemovedMeanwhile) {
     EXPECT_EQ(loaded_when([](Cache &cache) { (void)cache.remove(as_bytes("a")); }), 0u);
 }

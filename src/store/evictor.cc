@@ -103,13 +103,13 @@ Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
     if (taste_ && !(has_kept && is_listed(SegmentKind::fresh))) next_victims_.clear();
     const bool listed_now = next_victims_.empty();
     if (listed_now) TRY(list_victims(oldest_first));
+    if (taste_) {
+        (void)guarded([&]() REQUIRES_LOCK(mutex_) -> Status {
+            prefer_cheaper(index);
+            return {};
+        });
+    }
     while (!next_victims_.empty()) {
-        if (taste_) {
-            (void)guarded([&]() REQUIRES_LOCK(mutex_) -> Status {
-                prefer_cheaper(index);
-                return {};
-            });
-        }
         const SegmentFile listed = next_victims_.back();
         next_victims_.pop_back();
         const auto info = directory_.info(segment_file_name(listed.segment));

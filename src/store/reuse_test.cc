@@ -57,6 +57,14 @@ TEST(UsesTest, WorthGrowsWithUsesAndCostsAndFallsWithAge) {
     EXPECT_EQ(worth_of(99, 80, 0, none), worth_of(kUsesMax, 80, 0, none));
 }
 
+TEST(UsesTest, WhatIsNotUsedLosesAllBeforeItsAgeIsForgotten) {
+    const unsigned oldest = 23 * kUseTimesPerTurnover;
+    ASSERT_EQ(age_of(0, static_cast<UseTime>(oldest)), oldest);
+    for (const Aging aging : {Aging::soon, Aging::slowly}) {
+        EXPECT_LT(worth_of(kUsesMax, 255, oldest, {aging}), worth_of(1, 1, 0, {aging}));
+    }
+}
+
 TEST(UsesTest, WhatIsLeftOfHitsTellsWhenTheyWere) {
     const Uses written = {2, 10};
     EXPECT_EQ(uses_with(written, 0, 50), written);
@@ -102,7 +110,7 @@ class ReuseTest : public ::testing::Test {
 TEST(UsesTest, WhereEntriesAgeSlowlyOneOfTwiceTheWorthStaysForAboutTwiceAsLong) {
     const unsigned half = kUseTimesPerTurnover / 2, octave = 4;
     EXPECT_EQ(lost_of(0, Aging::slowly), 0u);
-    for (unsigned age = 0; age < 120; ++age) {
+    for (unsigned age = 0; age < 60; ++age) {
         EXPECT_EQ(lost_of(2 * age + half, Aging::slowly), lost_of(age, Aging::slowly) + octave);
         EXPECT_GE(lost_of(age, Aging::soon), lost_of(age, Aging::slowly));
         EXPECT_EQ(lost_of(age, Aging::never), 0u);

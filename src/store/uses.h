@@ -72,8 +72,9 @@ constexpr unsigned density_of(std::uint32_t cost_us, std::uint64_t size_bytes) {
     return std::max(quarter_log2(scaled), 1u);
 }
 
-// How entries lose worth: ten octaves in each turnover; an octave until half a turnover has passed, and
-// then one whenever the time since has doubled; not at all.
+// How entries lose worth: ten octaves in each turnover; an octave whenever the time since, with half a
+// turnover added, has doubled; not at all. What is known of times ends at 24 turnovers (see age_of()):
+// well before that all is lost, so that nothing unused is taken for new then.
 enum class Aging : std::uint8_t { soon, slowly, never };
 
 // What the default policy goes by.
@@ -105,7 +106,8 @@ inline constexpr auto kQuartersOfUses = [] {
 
 // In quarters of an octave.
 constexpr unsigned lost_of(unsigned age, Aging aging) {
-    constexpr unsigned kHalf = kUseTimesPerTurnover / 2;
+    constexpr unsigned kHalf = kUseTimesPerTurnover / 2, kLong = 16 * kUseTimesPerTurnover;
+    if (aging == Aging::slowly && age >= kLong) aging = Aging::soon;
     switch (aging) {
         case Aging::soon:
             return 5 * age;

@@ -46,7 +46,9 @@ class LearningTest : public ::testing::Test {
     static bool is_dear(int number) { return number % 4 == 0; }
     static bool is_there(Store &store, int number) {
         const BlobRef found = store.get(as_bytes(key(number)));
-        if (found) EXPECT_TRUE(std::ranges::equal(found->value(), as_bytes(value(number))));
+        if (found) {
+            EXPECT_TRUE(std::ranges::equal(found->value(), as_bytes(value(number))));
+        }
         return static_cast<bool>(found);
     }
     static Error make(Store &store, int number, bool pinned = false) {

@@ -39,6 +39,20 @@ bool put(Cache &cache, const std::string &key, const std::string &value) {
     return cache.put(as_bytes(key), as_bytes(value), {}).ok();
 }
 
+// The disk, for caches of which one call is another.
+struct OverDisk : Cache {
+    explicit OverDisk(std::unique_ptr<Cache> below) : disk(std::move(below)) {}
+    Result<BlobRef> get(Bytes key) override { return disk->get(key); }
+    Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override {
+        return disk->put(key, value, options);
+    }
+    Result<bool> remove(Bytes key) override { return disk->remove(key); }
+    Status clear() override { return disk->clear(); }
+    std::uint64_t clears() const override { return disk->clears(); }
+
+    const std::unique_ptr<Cache> disk;
+};
+
 class TieredCacheTest : public ::testing::Test {
   protected:
     std::unique_ptr<Cache> open_disk() const {
@@ -111,8 +125,8 @@ class LateLoad : public TieredCacheTest {
 
   private:
     // Has read when it waits.
-    struct SlowCache final : Cache {
-        explicit SlowCache(std::unique_ptr<Cache> below) : disk(std::move(below)) {}
+    struct SlowCache final : OverDisk {
+        using OverDisk::OverDisk;
         Result<BlobRef> get(Bytes key) override {
             auto found = disk->get(key);
             ++waiting;
@@ -120,14 +134,7 @@ class LateLoad : public TieredCacheTest {
             --waiting;
             return found;
         }
-        Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override {
-            return disk->put(key, value, options);
-        }
-        Result<bool> remove(Bytes key) override { return disk->remove(key); }
-        Status clear() override { return disk->clear(); }
-        std::uint64_t clears() const override { return disk->clears(); }
 
-        const std::unique_ptr<Cache> disk;
         std::atomic<bool> is_held = false;
         std::atomic<int> waiting = 0;
     };
@@ -160,9 +167,8 @@ class LateAhead : public TieredCacheTest {
     }
 
   private:
-    struct ReadAhead final : Cache {
-        explicit ReadAhead(std::unique_ptr<Cache> below) : disk(std::move(below)) {}
-        Result<BlobRef> get(Bytes key) override { return disk->get(key); }
+    struct ReadAhead final : OverDisk {
+        using OverDisk::OverDisk;
         BlobRef peek(Bytes key) override {
             BlobRef found = disk->peek(key);
             has_read();
@@ -171,14 +177,7 @@ class LateAhead : public TieredCacheTest {
         void visit_newest(const std::function<bool(Bytes key)> &visit) override {
             disk->visit_newest(visit);
         }
-        Result<PutOutcome> put(Bytes key, Bytes value, const PutOptions &options) override {
-            return disk->put(key, value, options);
-        }
-        Result<bool> remove(Bytes key) override { return disk->remove(key); }
-        Status clear() override { return disk->clear(); }
-        std::uint64_t clears() const override { return disk->clears(); }
 
-        const std::unique_ptr<Cache> disk;
         std::function<void()> has_read;
     };
 };

@@ -41,6 +41,7 @@ class Backoff {
     explicit Backoff(std::uint64_t patience_us) : left_us_(patience_us) {}
     // Sleeps. False, at once: the patience is at its end.
     bool pause();
+    std::uint64_t left_us() const { return left_us_; }
 
   private:
     std::uint64_t left_us_;

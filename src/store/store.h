@@ -210,7 +210,8 @@ class Store {
                                    const Examine &examine);
     Result<bool> remove_found(Index &index, std::uint64_t hash, Bytes key);
     Status note_removal(Index &index, std::uint64_t hash, Bytes key);
-    bool wait_for_room(Backoff &backoff);
+    struct RoomWait;
+    bool wait_for_room(RoomWait &wait);
     Result<Index *> index_to_change();
     Result<bool> is_overtaken(Index &index);
     void evict_some(Index &index, std::uint64_t record_size);

@@ -20,10 +20,11 @@ constexpr std::uint64_t kExcessMax = 64;
 // How often a put begins again because a clear or a later put overtook it.
 constexpr unsigned kPutAttempts = 100;
 // Eviction steps, each of a megabyte at most, that one put takes before it gives in with `full`.
-constexpr unsigned kRoomAttempts = 256;
-// How long a put waits for another process to make room or a larger index. After a wait in vain, no put waits for
-// kHasteNs.
+constexpr unsigned kRoomSteps = 256;
+// How long a put waits for another process to make room or a larger index: until no segment is retired for so
+// long, as then it may have been stopped, and kRoomWaitUs at most. After a wait in vain, no put waits for kHasteNs.
 constexpr std::uint64_t kRoomPatienceUs = 50'000;
+constexpr std::uint64_t kRoomWaitUs = 500'000;
 constexpr std::uint64_t kHasteNs = 1'000'000'000;
 // How long a clear waits for the eviction lock: longer than one look-up may rebuild.
 constexpr std::uint64_t kClearPatienceUs = 200'000;
@@ -38,6 +39,16 @@ std::uint64_t start_for(Location record) {
 }
 
 }  // namespace
+
+// One put's wait for others.
+struct Store::RoomWait {
+    explicit RoomWait(const Index &in) : index(in) {}
+
+    const Index &index;
+    Backoff backoff{kRoomWaitUs};
+    std::uint64_t retired = 0;  // when it last waited
+    std::uint64_t end_us = 0;   // with so much left it is in vain
+};
 
 Examine Store::examiner(Index &index, Bytes key) {
     return [this, &index, key](Slot slot) {
@@ -193,26 +204,29 @@ Result<std::optional<PutOutcome>> Store::publish_record(Index &index, const Reco
 Result<std::optional<Writer::Appended>> Store::append(Index &index, const RecordHeader &header,
                                                       Bytes key, Bytes value) {
     bool released = false;
-    Backoff backoff(kRoomPatienceUs);
-    for (unsigned attempt = 0;; ++attempt) {
+    RoomWait wait(index);
+    for (unsigned steps = 0;;) {
         auto record = writer_->append(index, header, key, value, Account::Purpose::put);
         if (record.ok()) return std::optional(std::move(*record));
-        if (record.error() == Error::busy && wait_for_room(backoff)) continue;
+        if (record.error() == Error::busy && wait_for_room(wait)) continue;
         if (record.error() != Error::full) return record.error();
-        if (options_.refuse_when_full || attempt >= kRoomAttempts) return Error::full;
+        if (options_.refuse_when_full || steps >= kRoomSteps) return Error::full;
         auto progress = evictor_->step(index, UINT64_MAX);
         // There is no more room before a segment is retired.
-        for (; attempt < kRoomAttempts; ++attempt) {
-            if (!progress.ok() || progress.value() != Evictor::Progress::some) break;
+        while (progress.ok() && progress.value() == Evictor::Progress::some &&
+               ++steps < kRoomSteps) {
             progress = evictor_->step(index, UINT64_MAX);
         }
         if (!progress.ok()) return progress.error();
         if (progress.value() == Evictor::Progress::busy) {
             if (!index.is_named(directory_)) return std::optional<Writer::Appended>();
-            if (!wait_for_room(backoff)) return Error::full;
+            if (!wait_for_room(wait)) return Error::full;
             continue;
         }
-        if (progress.value() != Evictor::Progress::none) continue;
+        if (progress.value() != Evictor::Progress::none) {
+            ++steps;
+            continue;
+        }
         // Our own active segment may be the only one that could be evicted.
         if (released) return Error::full;
         release_segments();
@@ -238,14 +252,14 @@ Result<Index *> Store::index_to_change() {
 // again. Waits for a rebuild that is about to give the name away. busy: that was stopped, and nobody
 // can tell.
 Result<bool> Store::is_overtaken(Index &index) {
-    Backoff backoff(kRoomPatienceUs);
+    RoomWait wait(index);
     while (index.seems_named(directory_)) {
         if (!index.is_sealed()) return false;
         const auto lock = lock_eviction(directory_, kLockPatienceUs);
         if (!lock.ok()) {
             const bool is_deleted = lock.error() == Error::not_found;
             if (lock.error() != Error::busy && !is_deleted) return lock.error();
-            if (!wait_for_room(backoff)) return Error::busy;
+            if (!wait_for_room(wait)) return Error::busy;
             continue;
         }
         const auto named = directory_.info(kIndexFileName);  // is_named() says so also in doubt
@@ -257,9 +271,13 @@ Result<bool> Store::is_overtaken(Index &index) {
 
 // Waits for a process that evicts, makes the index larger or rebuilds it, but not for one that was
 // stopped meanwhile.
-bool Store::wait_for_room(Backoff &backoff) {
+bool Store::wait_for_room(RoomWait &wait) {
     if (monotonic_ns() < hasty_until_ns_.load(std::memory_order_relaxed)) return false;
-    if (backoff.pause()) return true;
+    const std::uint64_t left = wait.backoff.left_us();
+    const std::uint64_t retired = wait.index.retired() + 1;  // 0 is none
+    if (retired != wait.retired) wait.end_us = left - std::min(left, kRoomPatienceUs);
+    wait.retired = retired;
+    if (left > wait.end_us && wait.backoff.pause()) return true;
     hasty_until_ns_.store(monotonic_ns() + kHasteNs, std::memory_order_relaxed);
     return false;
 }
@@ -269,7 +287,7 @@ bool Store::wait_for_room(Backoff &backoff) {
 Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slot,
                                       PublishPolicy policy, std::uint64_t stamp_ns,
                                       const Examine &examine) {
-    Backoff backoff(kRoomPatienceUs);
+    RoomWait wait(index);
     for (;;) {
         auto published = publish(index, hash, slot, policy, stamp_ns, examine);
         if (published.ok() || published.error() != Error::full) return published;
@@ -279,7 +297,7 @@ Result<Published> Store::publish_slot(Index &index, std::uint64_t hash, Slot slo
         // Where another process makes the index larger. In a forked child the index may be busy for
         // ever: it cannot refresh() then.
         const bool is_locked = grown.error() == Error::busy && index.refresh().ok();
-        if (is_locked && wait_for_room(backoff)) continue;
+        if (is_locked && wait_for_room(wait)) continue;
         if (grown.error() == Error::full && !options_.refuse_when_full) {
             const auto progress = evictor_->step(index, UINT64_MAX);
             if (progress.ok() && Evictor::has_worked(progress.value())) continue;

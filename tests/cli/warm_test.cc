@@ -151,7 +151,9 @@ TEST_F(WarmTest, KilledAtAnyTimeItsPlayersDieAndTheNextOneGoesOn) {
     for (bool is_done = false; !is_done; ++kills) {
         ASSERT_LT(kills, 200);
         Program program(cairn_command(command({"game"})), environment_);
-        std::this_thread::sleep_for(std::chrono::milliseconds(random() % 300));
+        // Ever later, so that something is made however slow the machine is.
+        const auto latest_ms = static_cast<unsigned>(300 + 10 * kills);
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % latest_ms));
         ::kill(program.pid(), SIGKILL);
         (void)program.wait();
         EXPECT_TRUE(players_end_soon());

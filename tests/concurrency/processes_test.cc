@@ -11,6 +11,7 @@
 
 #include "crash/scenarios.h"
 #include "support/files.h"
+#include "support/long_form.h"
 #include "support/process.h"
 #include "support/random.h"
 #include "support/shared.h"
@@ -72,7 +73,7 @@ class StoppedProcess : public testing::TestWithParam<Scenario> {
 };
 
 TEST_P(StoppedProcess, DelaysNobody) {
-    constexpr unsigned kStops = 25;
+    constexpr unsigned kStops = kIsSlow ? 8 : 25;
     arena_->scenario = GetParam();
     // A process that is stopped with the lock on disk space keeps others from getting more, and
     // they are told so.
@@ -120,7 +121,7 @@ struct Opener {
 // A process that is stopped anywhere inside cairn_open while the index grows finds another index
 // when it goes on. It must not mislead those who have the cache open and have not noticed yet.
 TEST(StoppedOpener, HidesNothingThatWasAddedMeanwhile) {
-    constexpr unsigned kRounds = 30;
+    constexpr unsigned kRounds = kIsSlow ? 6 : 30;
     constexpr std::uint64_t kBefore = 1500;  // entries that the first level of the index holds
     constexpr std::uint64_t kAfter = 5000;   // and more than it can hold
     Random random(3);
@@ -161,7 +162,7 @@ TEST(StoppedOpener, HidesNothingThatWasAddedMeanwhile) {
 
 // ---- racing processes
 
-constexpr std::uint64_t kRaces = 1500;
+constexpr std::uint64_t kRaces = kIsSlow ? 400 : 1500;
 
 struct Races {
     std::array<Counter, kRaces> arrived{};
@@ -248,7 +249,7 @@ TEST(Processes, FindWhatAProcessStoredThatIsKilledRightAfterItSaidSo) {
 
 TEST(Processes, ThatLiveShortlyLeaveFewFiles) {
     const TempDirectory directory;
-    constexpr std::uint64_t kShortLives = 150;
+    constexpr std::uint64_t kShortLives = kIsSlow ? 40 : 150;
     for (std::uint64_t i = 0; i < kShortLives; ++i) {
         Child child([&] {
             Cache cache(options_in(directory));
@@ -267,7 +268,7 @@ TEST(Processes, ThatLiveShortlyLeaveFewFiles) {
 }
 
 TEST(Processes, ThatBeginTogetherLoseNoFirstEntry) {
-    constexpr unsigned kRounds = 60;
+    constexpr unsigned kRounds = kIsSlow ? 15 : 60;
     const Shared<std::array<Counter, kRounds>> arrived;
     for (unsigned round = 0; round < kRounds && !testing::Test::HasFailure(); ++round) {
         const TempDirectory directory;

@@ -54,11 +54,11 @@ bool try_fault(FailingCalls &calls, const Fault &fault, Work work) {
 
 void try_every_call(Fault fault, std::uint64_t step, Work work) {
     // Odd numbers, so that each kind of call has its turn. Each call fails with some of the errors.
-#ifdef __SANITIZE_ADDRESS__  // ten times slower
-    step = step * 6 + 1;
-#else
-    if (!is_long_form()) step *= 3;
-#endif
+    if (kIsSlow) {
+        step = step * 18 + 1;
+    } else if (!is_long_form()) {
+        step *= 3;
+    }
     const auto first = 1 + static_cast<std::uint64_t>(fault.error) % step;
     FailingCalls calls;
     std::uint64_t met = 0;

@@ -4,6 +4,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -42,6 +43,11 @@ template <typename T>
 T get_le(Bytes bytes, std::size_t offset) {
     assert(offset + sizeof(T) <= bytes.size());
     T value = 0;
+    if constexpr (std::endian::native == std::endian::little) {
+        std::memcpy(&value, bytes.data() + offset,
+                    sizeof(T));  // not all compilers see it in the loop
+        return value;
+    }
     for (std::size_t i = 0; i < sizeof(T); ++i) {
         const auto octet = static_cast<std::uint64_t>(bytes[offset + i]);
         value = static_cast<T>(value | static_cast<T>(octet << (8 * i)));
@@ -52,6 +58,10 @@ T get_le(Bytes bytes, std::size_t offset) {
 template <typename T>
 void put_le(MutableBytes bytes, std::size_t offset, T value) {
     assert(offset + sizeof(T) <= bytes.size());
+    if constexpr (std::endian::native == std::endian::little) {
+        std::memcpy(bytes.data() + offset, &value, sizeof(T));
+        return;
+    }
     for (std::size_t i = 0; i < sizeof(T); ++i) {
         bytes[offset + i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
     }

@@ -327,9 +327,10 @@ bool Reuse::choose(UseTime now, std::uint64_t capacity_bytes) {
         const Known known = decode_word(word);
         const std::uint64_t size_bytes = bytes_of(known.size);
         const unsigned age = age_of(known.uses.last, now);
+        const int worth = worth_at_first(known.uses.count, known.density, state_.usual);
         for (unsigned i = 0; i < kTastes; ++i) {
-            const int worth = worth_of(known.uses.count, known.density, age, taste(i));
-            bytes_of_worth[i][bucket_of(worth)] += size_bytes;
+            const int lost = kLost[static_cast<unsigned>(kAging[i])][age];
+            bytes_of_worth[i][bucket_of(worth - lost)] += size_bytes;
         }
     }
     for (unsigned i = 0; i < kTastes; ++i) {

@@ -119,10 +119,27 @@ constexpr unsigned lost_of(unsigned age, Aging aging) {
     return 0;
 }
 
-constexpr int worth_of(unsigned uses, unsigned density, unsigned age, const Taste &taste) {
+// Of each age, in one step.
+inline constexpr auto kLost = [] {
+    std::array<std::array<std::uint16_t, 256>, 3> lost = {};
+    for (const Aging aging : {Aging::soon, Aging::slowly, Aging::never}) {
+        auto &of_age = lost[static_cast<unsigned>(aging)];
+        for (unsigned age = 0; age < of_age.size(); ++age)
+            of_age[age] = static_cast<std::uint16_t>(lost_of(age, aging));
+    }
+    return lost;
+}();
+
+// Of an entry that was looked up just now.
+constexpr int worth_at_first(unsigned uses, unsigned density, unsigned usual) {
     const unsigned count = std::clamp(uses, 1u, kUsesMax);
-    return static_cast<int>(kQuartersOfUses[count] + (density == 0 ? taste.usual : density)) -
-           static_cast<int>(lost_of(age, taste.aging));
+    return static_cast<int>(kQuartersOfUses[count] + (density == 0 ? usual : density));
+}
+
+// `age` is that of age_of().
+constexpr int worth_of(unsigned uses, unsigned density, unsigned age, const Taste &taste) {
+    return worth_at_first(uses, density, taste.usual) -
+           kLost[static_cast<unsigned>(taste.aging)][age % 256];
 }
 
 // The uses of an entry whose slot has counted `hits` since its record was written. When these hits were

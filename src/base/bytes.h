@@ -44,8 +44,8 @@ T get_le(Bytes bytes, std::size_t offset) {
     assert(offset + sizeof(T) <= bytes.size());
     T value = 0;
     if constexpr (std::endian::native == std::endian::little) {
-        std::memcpy(&value, bytes.data() + offset,
-                    sizeof(T));  // not all compilers see it in the loop
+        // Not all compilers see it in the loop.
+        std::memcpy(&value, bytes.data() + offset, sizeof(T));
         return value;
     }
     for (std::size_t i = 0; i < sizeof(T); ++i) {

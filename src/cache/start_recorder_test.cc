@@ -13,6 +13,7 @@
 #include "cache/disk_cache.h"
 #include "cache/program_cache.h"
 #include "os/environment.h"
+#include "support/cache.h"
 #include "support/eventually.h"
 #include "support/process.h"
 #include "support/temp_directory.h"
@@ -164,6 +165,22 @@ TEST_F(StartRecorderTest, WhatAnotherProcessClearsIsNotWrittenAgain) {
         cache.reset();
         EXPECT_TRUE(order().empty()) << all;
     }
+}
+
+// As after each start of the system that found the disk's state older than what was put.
+TEST_F(StartRecorderTest, AnIndexThatIsMadeAnewForgetsNoStart) {
+    fill({"a", "b"});
+    { get(*open(options()), "a"); }
+    auto cache = open(options());
+    cairn_test::Cache other({.root = directory_.path(),
+                             .identifier = identifier_of(options().generation),
+                             .version = options().store.version});
+    other.ask_for_rebuild();
+    EXPECT_EQ(other.compress(), CAIRN_OK);
+    EXPECT_FALSE(other.rebuild_is_due());
+    get(*cache, "b");
+    cache.reset();
+    EXPECT_EQ(order(), (StartOrder{"b", "a"}));
 }
 
 // It may have written between the two things that a clear does.

@@ -172,6 +172,19 @@ TEST_F(LayersTest, AClearHidesWhatWasNotLookedForYet) {
     EXPECT_EQ(Layered(given()).get("a"), kAbsent);
 }
 
+// As at the first start after the system has gone down.
+TEST_F(LayersTest, AnIndexThatIsMadeAnewHidesNothing) {
+    EXPECT_EQ(Layered(given()).put("own", "value"), CAIRN_OK);
+    const Layered cache(given());
+    cairn_test::Cache other({.root = root_, .identifier = "example"});
+    other.ask_for_rebuild();
+    EXPECT_EQ(other.compress(), CAIRN_OK);
+    EXPECT_FALSE(other.rebuild_is_due());
+    EXPECT_EQ(cache.get("own"), "value");
+    EXPECT_EQ(cache.get("a"), "of the pack");
+    EXPECT_EQ(Layered(given()).get("a"), "of the pack");
+}
+
 TEST_F(LayersTest, APutGoesBeforeALayerAndHidesItsEntry) {
     {
         const Layered cache(given());

@@ -110,19 +110,16 @@ void IndexWords::set_cleared_now() {
     word(Counter::cleared_at).store(wall_clock_ns() / kNsPerS);
 }
 
-// Others may count removals in the old index at this moment, so say to all that something was
-// removed.
 void IndexWords::take_over(const IndexWords &before, std::uint64_t boot) {
     for (const Counter counter :
          {Counter::limit_bytes, Counter::victim, Counter::copy_debt, Counter::unsynced,
-          Counter::cleared_at, Counter::ghosts, Counter::sampling}) {
+          Counter::clears, Counter::cleared_at, Counter::ghosts, Counter::sampling}) {
         word(counter).store(before.word(counter).load());
     }
     word(Counter::boot).store(boot);
     // Not a lower one than it has, as damage may have left there: no number is used again soon.
     const auto hint = word(Counter::segment_hint);
     hint.store(std::max(hint.load(), before.word(Counter::segment_hint).load()));
-    word(Counter::clears).store(before.word(Counter::clears).load() + 1);
     word(Counter::retired).store((before.retired() + 1) & ~kSealed);
     raise_stamp(before.last_stamp() + kStampMargin);
 }
@@ -131,6 +128,9 @@ void IndexWords::take_over_late(const IndexWords &before) {
     if (before.word(Counter::unsynced).load() == 0) note_sync();
     const std::uint64_t ghosts = before.ghost_files();
     if (ghost_files() < ghosts) word(Counter::ghosts).store(ghosts);
+    // Others may have counted one here, too, since the new index has the name.
+    const std::uint64_t clears = before.clears();
+    if (this->clears() < clears) word(Counter::clears).store(clears);
     raise_stamp(before.last_stamp());
 }
 

@@ -230,6 +230,41 @@ TEST_F(SealTest, WhatIsPublishedTooLateIsPutAgain) {
     EXPECT_EQ(live, 1u);
 }
 
+// Others keep what they have in memory, on disk or in packs until they see another count.
+TEST_F(SealTest, AClearBehindTheSealIsCountedInTheNewIndex) {
+    const std::uint64_t before = store_->clears();
+    std::thread clearer;
+    std::atomic<bool> clears = false;
+    rebuild_and_before_the_name([&] {
+        clearer = std::thread([&] {
+            clears = true;
+            EXPECT_TRUE(store_->clear_range(0, UINT64_MAX).ok());
+        });
+        while (!clears) sleep_us(100);
+        sleep_us(1000);
+    });
+    clearer.join();
+    EXPECT_GT(open()->clears(), before);
+}
+
+// Where the rebuild is stopped for so long that who clears does not wait for it.
+TEST_F(SealTest, AClearThatDidNotWaitIsCountedInTheNewIndex) {
+    const std::uint64_t before = store_->clears();
+    rebuild_and_before_the_name([&] { EXPECT_TRUE(store_->clear_range(0, UINT64_MAX).ok()); });
+    EXPECT_GT(open_index()->clears(), before);
+    EXPECT_EQ(open_index()->clears(), store_->clears());
+}
+
+TEST_F(SealTest, ARebuildIsNoClear) {
+    ASSERT_EQ(put(*store_, "key", "value"), Error::none);
+    ASSERT_TRUE(store_->clear_range(0, 1).ok());
+    const std::uint64_t before = store_->clears();
+    rebuild_and_before_the_name([] {});
+    EXPECT_EQ(get(*store_, "key"), "value");
+    EXPECT_EQ(store_->clears(), before);
+    EXPECT_EQ(open()->clears(), before);
+}
+
 TEST_F(SealTest, LookUpsFindEverythingBeforeAndAfterTheName) {
     ASSERT_EQ(put(*store_, "key", "value"), Error::none);
     rebuild_and_before_the_name([&] {

@@ -220,7 +220,7 @@ class Store {
     void release_segments();
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
-    void note_clear(Index &index);
+    Status note_clear(bool has_removed);
 
     // Constant after construction. follow_directory() lets a Directory stand for another one.
     const StoreOptions options_;

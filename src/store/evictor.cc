@@ -23,6 +23,8 @@ constexpr std::uint64_t kQuickBytes = 1024 * 1024;
 constexpr unsigned kLookRecords = 32;
 // Where most of a segment stays, it is not looked at again before the others.
 constexpr unsigned kMostPercent = 50;
+// Learning takes about as long as a put; what it finds does not change quickly.
+constexpr UseTime kLearnEach = kUseTimesPerTurnover / 4;
 // Half of a turnover, in segments: so all counts fade once in that time.
 constexpr std::uint64_t kFadeParts = 32;
 
@@ -131,7 +133,7 @@ Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
 // Who goes on with another's victim goes by what all have learned, too.
 void Evictor::update_taste(Index &index) {
     const UseTime time = account_.use_time(index);
-    if (learned_at_ == time) return;
+    if (learned_at_ && static_cast<UseTime>(time - *learned_at_) < kLearnEach) return;
     learned_at_ = time;
     taste_.reset();
     (void)guarded([&]() REQUIRES_LOCK(mutex_) -> Status {

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x3145'5355'4552'4e43;  // "CNREUSE1"
 constexpr std::size_t kMagicAt = 0, kCacheIdAt = 8, kShiftAt = 16, kChosenAt = 17, kLearnedAt = 18;
-constexpr std::size_t kUsualAt = 19, kThresholdsAt = 20, kLotsAt = 26, kBeginsAt = 29,
-                      kSavedAt = 32, kAskedAt = 56;
+constexpr std::size_t kUsualAt = 19, kThresholdsAt = 20, kLotsAt = 28, kSavedAt = 32, kAskedAt = 64,
+                      kBeginsAt = 72;
 static_assert(kThresholdsAt + 2 * Reuse::kTastes <= kLotsAt);
-static_assert(kLotsAt + Reuse::kTastes <= kBeginsAt);
+static_assert(kLotsAt + Reuse::kTastes <= kSavedAt);
 static_assert(kSavedAt + 8 * Reuse::kTastes <= kAskedAt);
-static_assert(kAskedAt + 8 <= Reuse::kHeaderSize);
+static_assert(kBeginsAt < Reuse::kHeaderSize);
 
 constexpr std::uint64_t kLimitPerWord = 1536;
 // Keys that are known for each entry: those that were evicted lately.
@@ -29,7 +29,14 @@ constexpr std::uint64_t kEntriesMax = std::uint64_t{1} << 48;
 // Damage must not make a sum that overflows.
 constexpr std::uint64_t kSavedMask = (std::uint64_t{1} << 48) - 1;
 
-constexpr std::array<Aging, Reuse::kTastes> kAging = {Aging::soon, Aging::slowly, Aging::never};
+struct Kind {
+    Aging aging;
+    Counting counting;
+};
+constexpr std::array<Kind, Reuse::kTastes> kKinds = {{{Aging::soon, Counting::all},
+                                                      {Aging::slowly, Counting::root},
+                                                      {Aging::slowly, Counting::all},
+                                                      {Aging::never, Counting::all}}};
 // Where less than this part of the cost comes back, copies are not worth making. But programs have some
 // turnovers to come back first.
 constexpr std::uint64_t kWorthCopying = 1024;
@@ -103,7 +110,8 @@ void Reuse::note(std::uint64_t note) {
 }
 
 Taste Reuse::taste(unsigned number) const {
-    return {kAging[number], state_.thresholds[number], state_.lots[number], state_.usual};
+    const auto [aging, counting] = kKinds[number];
+    return {aging, state_.thresholds[number], state_.lots[number], state_.usual, counting};
 }
 
 std::optional<Taste> Reuse::learn(Index &index, Account &account, RecordReader &reader) {
@@ -327,9 +335,11 @@ bool Reuse::choose(UseTime now, std::uint64_t capacity_bytes) {
         const Known known = decode_word(word);
         const std::uint64_t size_bytes = bytes_of(known.size);
         const unsigned age = age_of(known.uses.last, now);
-        const int worth = worth_at_first(known.uses.count, known.density, state_.usual);
         for (unsigned i = 0; i < kTastes; ++i) {
-            const int lost = kLost[static_cast<unsigned>(kAging[i])][age];
+            const auto [aging, counting] = kKinds[i];
+            const int worth =
+                worth_at_first(known.uses.count, known.density, state_.usual, counting);
+            const int lost = kLost[static_cast<unsigned>(aging)][age];
             bytes_of_worth[i][bucket_of(worth - lost)] += size_bytes;
         }
     }

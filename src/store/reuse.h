@@ -37,13 +37,13 @@ inline constexpr const char *kReuseFileName = "reuse";
 
 class Reuse {
   public:
-    static constexpr std::uint64_t kHeaderSize = 64;
+    static constexpr std::uint64_t kHeaderSize = 80;
     static constexpr std::uint64_t kWordsPerSet = 8;
     static constexpr std::uint64_t kWordsMin = 512;
     static constexpr std::uint64_t kWordsMax = 4096;
     // Of the file of a cache with this limit.
     static std::uint64_t word_count(std::uint64_t limit_bytes);
-    static constexpr unsigned kTastes = 3;
+    static constexpr unsigned kTastes = 4;
 
     // `directory` is that of the cache, and outlives this.
     explicit Reuse(const Directory &directory) : directory_(directory) {}

@@ -55,6 +55,10 @@ TEST(UsesTest, WorthGrowsWithUsesAndCostsAndFallsWithAge) {
     EXPECT_EQ(worth_of(1, 80, 0, none), worth_of(1, 80, 100, none));
     EXPECT_EQ(worth_of(0, 0, 0, none), worth_of(1, none.usual, 0, none));
     EXPECT_EQ(worth_of(99, 80, 0, none), worth_of(kUsesMax, 80, 0, none));
+    Taste root = slow;
+    root.counting = Counting::root;
+    EXPECT_EQ(worth_of(1, 80, 0, root), worth_of(1, 80, 0, slow));
+    EXPECT_EQ(worth_of(4, 80, 0, root), worth_of(2, 80, 0, slow));
 }
 
 TEST(UsesTest, WhatIsNotUsedLosesAllBeforeItsAgeIsForgotten) {

@@ -7,7 +7,8 @@
 // An entry's worth is the logarithm of (look-ups * cost per byte), less what it has lost since it was
 // looked up last. How it loses, a Taste says: never, where programs come back however late (loops; starts
 // of many applications by turns); soon, where only those come back that were in use lately (shaders
-// that are being edited); or slowly, so that one of twice the worth stays for about twice as long.
+// that are being edited); or slowly, so that one of twice the worth stays for about twice as long. A
+// taste also says how much look-ups count.
 // docs/decisions/015 has the figures.
 //
 // Thread safety: values and pure functions.
@@ -76,6 +77,8 @@ constexpr unsigned density_of(std::uint32_t cost_us, std::uint64_t size_bytes) {
 // turnover added, has doubled; not at all. What is known of times ends at 24 turnovers (see age_of()):
 // well before that all is lost, so that nothing unused is taken for new then.
 enum class Aging : std::uint8_t { soon, slowly, never };
+// What counts of look-ups: all, or their square root, where those of long ago say little of what comes next.
+enum class Counting : std::uint8_t { all, root };
 
 // What the default policy goes by.
 struct Taste {
@@ -83,6 +86,7 @@ struct Taste {
     int threshold = INT_MIN;  // entries of a greater worth stay
     unsigned lots = 0;        // and of those of that worth so many of 256
     unsigned usual = 1;       // density of an entry whose cost is not known
+    Counting counting = Counting::all;
     bool operator==(const Taste &) const = default;
 };
 
@@ -131,14 +135,15 @@ inline constexpr auto kLost = [] {
 }();
 
 // Of an entry that was looked up just now.
-constexpr int worth_at_first(unsigned uses, unsigned density, unsigned usual) {
-    const unsigned count = std::clamp(uses, 1u, kUsesMax);
-    return static_cast<int>(kQuartersOfUses[count] + (density == 0 ? usual : density));
+constexpr int worth_at_first(unsigned uses, unsigned density, unsigned usual, Counting counting) {
+    const unsigned of_uses = kQuartersOfUses[std::clamp(uses, 1u, kUsesMax)];
+    return static_cast<int>((counting == Counting::root ? of_uses / 2 : of_uses) +
+                            (density == 0 ? usual : density));
 }
 
 // `age` is that of age_of().
 constexpr int worth_of(unsigned uses, unsigned density, unsigned age, const Taste &taste) {
-    return worth_at_first(uses, density, taste.usual) -
+    return worth_at_first(uses, density, taste.usual, taste.counting) -
            kLost[static_cast<unsigned>(taste.aging)][age % 256];
 }
 

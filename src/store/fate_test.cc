@@ -298,7 +298,7 @@ TEST_F(FateTest, KilledWhileItEvictsTheFatesAreRight) {
         sleep_us(static_cast<unsigned>(5000 + random.below(60'000)));
         child.kill();
         const auto store = open();
-        int end = begin + kFull + 20'000;                   // more than a child stores
+        int end = begin + kFull + 20'000;  // more than a child stores
         while (end > begin && !store->get(as_bytes(key(end - 1)))) --end;
         for (int i = begin; i < end; ++i) {
             if (store->get(as_bytes(key(i)))) continue;

@@ -165,6 +165,7 @@ BlobRef AskingCache::keep(Own &own, const Missed &missed, BlobRef entry) {
     options.cost_us = entry->cost_us();
     options.if_absent = true;  // another process may have stored a newer one
     const MutexLock lock(own.mutex);
+    own.is_over |= inner_->clears() != clears_;
     if (own.changes_of(missed.hash) != missed.changes || own.is_over) return {};
     if (!own.settled.insert(missed.hash).second) return {};
     forget_late(own, missed.hash);

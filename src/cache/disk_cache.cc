@@ -34,7 +34,7 @@ Fate DiskCache::fate_of(Bytes key) {
 
 // What others see of the cache shrinks last: who notices that it was cleared finds nothing old. The
 // order goes once more after that: who writes it looks whether the cache was cleared, before and
-// afterwards.
+// afterwards. And packs are hidden once more, as a process may have met one meanwhile.
 Status DiskCache::clear() {
     const auto own = directory();
     if (own.ok()) {
@@ -44,6 +44,8 @@ Status DiskCache::clear() {
     }
     TRY(store_->clear());
     if (!own.ok()) return {};
+    const auto hidden = hide_layers(own.value(), 0, UINT64_MAX);
+    if (!hidden.ok()) return hidden.error();
     const Status removed = remove_other_formats(own.value(), place_.identifier, store_->format());
     forget_past(own.value());
     return removed;
@@ -57,7 +59,11 @@ Result<std::uint64_t> DiskCache::clear_range(std::uint64_t begin_ns, std::uint64
         forget_past(own.value());  // it does not say when a key was used
     }
     const auto removed = store_->clear_range(begin_ns, end_ns);
-    if (own.ok()) forget_past(own.value());
+    if (own.ok()) {
+        forget_past(own.value());
+        TRY_ASSIGN(const std::uint64_t late, hide_layers(own.value(), begin_ns, end_ns));
+        hidden += late;
+    }
     if (!removed.ok()) return removed.error();
     return removed.value() + hidden;
 }

@@ -291,6 +291,26 @@ TEST_F(ProgramCacheTest, WhatOthersClearIsGoneFromMemory) {
     EXPECT_EQ(programs.get("a"), "2");
 }
 
+// The index that this program has open is not the one that the tool clears.
+TEST_F(ProgramCacheTest, AlsoWhereAnotherIndexHasTheNameSince) {
+    const Programs programs(options());
+    programs.put("a", "1");
+    programs.flush();
+    EXPECT_EQ(programs.get("a"), "1");
+    {
+        cairn_test::Cache tool({.root = directory_.path(),
+                                .identifier = generations().front(),
+                                .flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING});
+        tool.ask_for_rebuild();
+        while (tool.compress() == CAIRN_ERROR_BUSY) {
+        }
+        EXPECT_FALSE(tool.rebuild_is_due());
+        EXPECT_EQ(programs.get("a"), "1");
+        EXPECT_EQ(tool.clear(), CAIRN_OK);
+    }
+    EXPECT_EQ(programs.get("a"), "(miss)");
+}
+
 TEST_F(ProgramCacheTest, ATimeRangeIsClearedForEverybody) {
     const Programs programs(options());
     const Programs other(options());

@@ -116,6 +116,7 @@ void IndexWords::take_over(const IndexWords &before, std::uint64_t boot) {
           Counter::clears, Counter::cleared_at, Counter::ghosts, Counter::sampling}) {
         word(counter).store(before.word(counter).load());
     }
+    clears_taken_ = clears();
     word(Counter::boot).store(boot);
     // Not a lower one than it has, as damage may have left there: no number is used again soon.
     const auto hint = word(Counter::segment_hint);
@@ -128,9 +129,9 @@ void IndexWords::take_over_late(const IndexWords &before) {
     if (before.word(Counter::unsynced).load() == 0) note_sync();
     const std::uint64_t ghosts = before.ghost_files();
     if (ghost_files() < ghosts) word(Counter::ghosts).store(ghosts);
-    // Others may have counted one here, too, since the new index has the name.
-    const std::uint64_t clears = before.clears();
-    if (this->clears() < clears) word(Counter::clears).store(clears);
+    word(Counter::clears).fetch_add(before.clears() - clears_taken_);
+    const std::uint64_t cleared = before.word(Counter::cleared_at).load();
+    if (cleared_at_s() < before.cleared_at_s()) word(Counter::cleared_at).store(cleared);
     raise_stamp(before.last_stamp());
 }
 

@@ -139,6 +139,7 @@ class IndexWords {
   private:
     const std::uint32_t format_;
     std::uint64_t *page_ = nullptr;
+    std::uint64_t clears_taken_ = 0;  // by take_over()
 };
 
 }  // namespace cairn

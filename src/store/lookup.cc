@@ -117,6 +117,13 @@ bool Store::notice_deleted_index() {
     return !index_was_deleted() || replace_index(Create::no).ok();
 }
 
+// Also for processes that look up nothing here, as they find all in memory: where another index has the
+// name, the one before stays sealed.
+Index &Store::named_index() {
+    if (index().is_sealed()) (void)notice_deleted_index();
+    return index();
+}
+
 // A put asks each time whether the index was deleted by hand, and so does each look-up with
 // notice_deletion. Others, which must be fast, ask where they missed or read from disk, and only once
 // in a tick of the coarse clock, which is some milliseconds.

@@ -119,12 +119,12 @@ class Store {
     // Returns how many. After an error some of them may still be there.
     Result<std::uint64_t> clear_range(std::uint64_t begin_ns, std::uint64_t end_ns);
     // Changes whenever a process has cleared something.
-    std::uint64_t clears() const { return index().clears(); }
+    std::uint64_t clears() { return named_index().clears(); }
     // What became of the entry of a key that is not there, as far as that is remembered. A cache
     // behind lent files remembers nothing.
     std::optional<Ghost> ghost_of(Bytes key);
     // When a process last cleared something, in seconds since 1970; 0: none has, or damage says so.
-    std::uint64_t cleared_at_s() const { return index().cleared_at_s(); }
+    std::uint64_t cleared_at_s() { return named_index().cleared_at_s(); }
     Status sync();
     // Compresses the segments that are worth it and have no writer. Errors as Compactor::run().
     Status compress();
@@ -167,6 +167,7 @@ class Store {
     Status follow_directory(Create create);
     bool index_was_deleted();
     bool notice_deleted_index();
+    Index &named_index();
     void notice_retired_segments();
     Index &index() const { return *index_.load(std::memory_order_acquire); }
 
@@ -220,7 +221,8 @@ class Store {
     void release_segments();
     void enforce_entry_limit(Index &index, Location spare);
     Status remove_segments() const;
-    Status note_clear(bool has_removed);
+    void forget_evicted(Index &index);
+    void note_clear(Index &index, bool has_removed);
 
     // Constant after construction. follow_directory() lets a Directory stand for another one.
     const StoreOptions options_;

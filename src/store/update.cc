@@ -433,21 +433,27 @@ Status Store::note_removal(Index &index, std::uint64_t hash, Bytes key) {
 Status Store::clear() {
     TRY(writable_index());
     release_segments();
+    Index *index = nullptr;
+    Status removed;
     {
         // Without the lock somebody could copy entries to a segment that we do not see, or put
         // another index in place. Waits for such a process, but not for one that was stopped
         // meanwhile.
         const auto lock = lock_eviction(directory_, kClearPatienceUs);
-        TRY_ASSIGN(Index * index, writable_index());
+        TRY_ASSIGN(index, writable_index());
         index->forget_victim();
-        TRY(remove_segments());
-        index->clear();
-        index->take_back_all();
-        index->count_retired();
+        removed = remove_segments();
+        if (removed.ok()) {
+            index->clear();
+            index->take_back_all();
+            index->count_retired();
+            forget_evicted(*index);
+        }
     }
     memory_.clear();
     reader_.segments().forget_deleted();
-    return note_clear(true);
+    note_clear(*index, true);
+    return removed;
 }
 
 Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {
@@ -467,26 +473,36 @@ Result<std::uint64_t> Store::clear_range(std::uint64_t begin_ns, std::uint64_t e
         if (!was_there.ok() && first.ok()) first = was_there.error();
     }
     if (first.error() == Error::read_only) return first.error();
+    TRY_ASSIGN(Index * index, writable_index());
+    {
+        const auto lock = lock_eviction(directory_, kClearPatienceUs);
+        forget_evicted(*index);
+    }
     // Even if nothing was removed, as other processes may have copies in memory.
-    TRY(note_clear(!keys.empty()));
+    note_clear(*index, !keys.empty());
     if (!first.ok()) return first.error();
     return removed;
 }
 
-// What was evicted before is of no interest any more. Counted last: a process that sees the new
-// count finds no removed entry on disk. Counted again where another index has the name since; where
-// that is about to get it from a process that was stopped, it takes over the count later.
-Status Store::note_clear(bool has_removed) {
+// It is of no interest any more.
+void Store::forget_evicted(Index &index) {
+    ghosts_.forget_all(index);
+    reuse_.forget_all(index);
+}
+
+// Last of all: a process that sees the new count finds no removed entry on disk. Counted again where
+// another index has the name since; where that is about to get it from a process that was stopped, it
+// takes over the count, unless that process dies at once.
+void Store::note_clear(Index &index, bool has_removed) {
+    Index *counted = &index;
     for (unsigned attempt = 0; attempt < kPutAttempts; ++attempt) {
-        TRY_ASSIGN(Index * index, writable_index());
-        ghosts_.forget_all(*index);
-        reuse_.forget_all(*index);
-        if (has_removed) index->set_cleared_now();
-        index->count_clear();
-        const auto overtaken = is_overtaken(*index);
-        if (!overtaken.ok() || !overtaken.value()) break;
+        if (has_removed) counted->set_cleared_now();
+        counted->count_clear();
+        const auto overtaken = guarded([&] { return is_overtaken(*counted); });
+        if (!overtaken.ok() || !overtaken.value() || !notice_deleted_index()) return;
+        counted = &this->index();
+        if (counted->access() == Access::read_only) return;
     }
-    return {};
 }
 
 // Segments first: an index that is durable must not lead to records that are not.

@@ -132,9 +132,12 @@ Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
 
 // Who goes on with another's victim goes by what all have learned, too.
 void Evictor::update_taste(Index &index) {
-    const UseTime time = account_.use_time(index);
-    if (learned_at_ && static_cast<UseTime>(time - *learned_at_) < kLearnEach) return;
-    learned_at_ = time;
+    const Learned now = {account_.use_time(index), index.clears()};
+    if (learned_ && learned_->clears == now.clears) {
+        const auto passed = static_cast<UseTime>(now.time - learned_->time);
+        if (passed == 0 || (passed < kLearnEach && !reuse_.has_many_notes())) return;
+    }
+    learned_ = now;
     taste_.reset();
     (void)guarded([&]() REQUIRES_LOCK(mutex_) -> Status {
         taste_ = reuse_.learn(index, account_, reader_);

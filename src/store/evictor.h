@@ -147,7 +147,11 @@ class Evictor {
     // Of that segment: all before the scan's offset is planned or done.
     std::optional<SegmentScan> scan_ GUARDED_BY(mutex_);
     std::uint64_t retired_ GUARDED_BY(mutex_) = 0;  // Index::retired() when this last retired one
-    std::optional<UseTime> learned_at_ GUARDED_BY(mutex_);
+    struct Learned {
+        UseTime time;
+        std::uint64_t clears;  // Index::clears(): what was known before is void
+    };
+    std::optional<Learned> learned_ GUARDED_BY(mutex_);
     std::optional<Taste> taste_ GUARDED_BY(mutex_);  // what it is planned by, if the policy learns
     std::uint64_t left_bytes_ GUARDED_BY(mutex_) = 0;  // see leave_removal()
     std::vector<Planned> plan_ GUARDED_BY(mutex_);     // still to be done, last first

@@ -106,6 +106,21 @@ TEST_F(LearningTest, ItLearnsAlsoAfterAClear) {
     EXPECT_GT(found_in_last_round(), 150) << "of 250";
 }
 
+// What was learned before the clear does not count for what comes after it, in the same process.
+TEST_F(LearningTest, AfterAClearTheFirstEvictionHasLearnedAnew) {
+    for (int round = 0; round < 8; ++round) {
+        const auto store = open();
+        (void)loop(*store);
+        ASSERT_TRUE(store->clear().ok());
+        const std::uint64_t before = store->stats().evicted;
+        for (int i = 0; i < kPrograms && store->stats().evicted == before; ++i) {
+            ASSERT_EQ(make(*store, i), Error::none);
+        }
+        EXPECT_GT(store->stats().evicted, before);
+        EXPECT_FALSE(cairn_test::read_file(file()).empty());
+    }
+}
+
 TEST_F(LearningTest, ItLearnsAlsoUnderAnotherLimit) {
     options_.limit_bytes = 1 << 20;
     for (int round = 0; round < 2; ++round) (void)loop(*open());

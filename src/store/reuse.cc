@@ -42,6 +42,9 @@ constexpr std::array<Kind, Reuse::kTastes> kKinds = {{{Aging::soon, Counting::al
 constexpr std::uint64_t kWorthCopying = 1024;
 constexpr unsigned kBegin = 8 * kUseTimesPerTurnover;
 
+// Before a key would seem new again, as times go round.
+constexpr unsigned kForgottenAge = 22 * kUseTimesPerTurnover;
+
 // A cache keeps what it can hold without copying all of it at each turnover: this part.
 constexpr std::uint64_t kKept = 85, kOf = 100;
 
@@ -315,9 +318,13 @@ void Reuse::take_notes(UseTime now) {
 bool Reuse::choose(UseTime now, std::uint64_t capacity_bytes) {
     std::array<std::uint32_t, 256> of_density = {};
     std::uint64_t costs_known = 0, known_bytes = 0;
-    for (const std::uint64_t word : state_.words) {
+    for (std::uint64_t &word : state_.words) {
         if (!is_filled(word)) continue;
         const Known known = decode_word(word);
+        if (age_of(known.uses.last, now) >= kForgottenAge) {
+            word = 0;
+            continue;
+        }
         known_bytes += bytes_of(known.size);
         if (known.density == 0) continue;
         ++of_density[known.density];

@@ -56,6 +56,8 @@ class Reuse {
     void note_put(const Index &index, std::uint64_t hash, std::uint32_t cost_us,
                   std::uint64_t size_bytes);
     bool has_notes() const { return noted_.load(std::memory_order_relaxed) != 0; }
+    // Half of what can be noted before learn() must take it in.
+    bool has_many_notes() const { return noted_.load(std::memory_order_relaxed) > kNotesMax / 2; }
 
     // Takes in what was noted, and returns the taste that counts now; nullopt: too little is known.
     std::optional<Taste> learn(Index &index, Account &account, RecordReader &reader);

@@ -157,6 +157,44 @@ TEST_F(ReuseTest, WhereOnlyWhatIsNewComesBackOldEntriesGoSoon) {
     EXPECT_FALSE(stays(worth_of(6, dear, 3 * kUseTimesPerTurnover, *taste_), 0, *taste_));
 }
 
+// Some cost little and never come back; some are used much when they are new, and never again; some come back
+// twice, more than a turnover later each time.
+TEST_F(ReuseTest, WhereManyUsesSayLittleTheirRootCounts) {
+    ASSERT_FALSE(learn(reuse_));
+    for (std::uint64_t i = 0; i < 600; ++i) {
+        const std::uint64_t first = 64 * i;
+        for (std::uint64_t cheap = 1; cheap < 24; cheap += 4) make(reuse_, first + cheap);
+        const std::uint64_t busy = first + 32, steady = first + 48;
+        make(reuse_, busy);
+        for (int use = 0; use < 12; ++use) reuse_.note_hit(index(), hash_of(busy));
+        make(reuse_, steady);
+        for (const std::uint64_t back : {22u, 44u}) {
+            if (i >= back) reuse_.note_hit(index(), hash_of(steady - 64 * back));
+        }
+    }
+    ASSERT_TRUE(taste_);
+    EXPECT_EQ(taste_->aging, Aging::slowly);
+    EXPECT_EQ(taste_->counting, Counting::root);
+}
+
+// Times go round: what is known of a key ends before they do.
+TEST_F(ReuseTest, WhatWasNotUsedForLongNeverSeemsNew) {
+    ASSERT_FALSE(learn(reuse_));
+    for (std::uint64_t key = 0; key < 32; ++key) make(reuse_, key);
+    EXPECT_TRUE(reuse_.uses_of(hash_of(7)));
+    unsigned age = 0;
+    for (unsigned segment = 0; segment < 40 * 64; ++segment) {
+        index().count_retired();
+        if (segment % 16 != 0) continue;  // a quarter of a turnover
+        (void)learn(reuse_);
+        const auto uses = reuse_.uses_of(hash_of(7));
+        const unsigned before = age;
+        age = uses ? age_of(uses->last, files_.account().use_time(index())) : 255;
+        ASSERT_GE(age, before) << segment;
+    }
+    EXPECT_FALSE(reuse_.uses_of(hash_of(7)));
+}
+
 TEST_F(ReuseTest, WhereNothingComesBackNothingIsWorthCopying) {
     ASSERT_FALSE(learn(reuse_));
     for (std::uint64_t key = 0; key < 10 * 128; ++key) make(reuse_, key);

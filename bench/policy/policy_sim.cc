@@ -54,15 +54,25 @@ void compare(const Trace &trace, std::uint64_t limit, const std::vector<std::str
                 static_cast<double>(limit) / 1048576.0,
                 percent(static_cast<double>(limit), static_cast<double>(trace.footprint_bytes)));
     std::printf("                  stall    hits   bytes  (%% avoided or found)\n");
+    std::uint64_t room = 0;
     for (const std::string &policy : policies) {
         const auto outcome = policy_sim::replay(trace, limit, policy, folder);
         print("store", policy, trace, outcome.score);
         std::printf("  %.1f us a put\n", outcome.put_us);
         std::fflush(stdout);
+        if (room == 0) room = outcome.room_bytes;
     }
-    for (const policy_sim::Rival &rival : policy_sim::rivals()) {
-        print("ideal", rival.name, trace, rival.run(trace, limit));
-        std::printf("\n");
+    const auto print_rivals = [&](const char *kind, std::uint64_t bytes) {
+        for (const policy_sim::Rival &rival : policy_sim::rivals()) {
+            print(kind, rival.name, trace, rival.run(trace, bytes));
+            std::printf("\n");
+        }
+    };
+    print_rivals("ideal", limit);
+    if (room != 0) {
+        std::printf("with the %.2f MiB that the store has for entries:\n",
+                    static_cast<double>(room) / 1048576.0);
+        print_rivals("room", room);
     }
     std::printf("bound             %7.2f\n",
                 percent(bound_us(trace, limit), static_cast<double>(trace.cost_us)));
@@ -83,7 +93,9 @@ int main(int argc, char **argv) {
     app.add_option("LIMIT", limits,
                    "bytes, or such as 6M, or a part of the bytes of all keys such as 25%")
         ->required();
-    app.add_option("--store", policies, "the store's policies; none: only the others")
+    app.add_option("--store", policies,
+                   "the store's policies, of which the first says how much room the others get; "
+                   "none: only the others")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();

@@ -7,7 +7,11 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
+#include <vector>
 
 #include "bench/harness/stats.h"
 #include "bench/samples.h"
@@ -15,6 +19,9 @@
 namespace policy_sim {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kPutsPerLook = 16;
 constexpr std::size_t kPoolBytes = std::size_t{64} << 20;
 
 class Handle {
@@ -49,6 +56,16 @@ void fill(std::string &value, const Request &request) {
     std::memcpy(value.data(), &number, sizeof number);
 }
 
+std::uint64_t segment_bytes(const std::string &folder) {
+    std::uint64_t bytes = 0;
+    for (const auto &entry : fs::recursive_directory_iterator(folder)) {
+        std::error_code gone;  // it may be retired at this moment
+        const std::uint64_t size = entry.path().extension() == ".val" ? entry.file_size(gone) : 0;
+        if (!gone) bytes += size;
+    }
+    return bytes;
+}
+
 }  // namespace
 
 ReplayOutcome replay(const Trace &trace, std::uint64_t limit_bytes, const std::string &policy,
@@ -66,6 +83,7 @@ ReplayOutcome replay(const Trace &trace, std::uint64_t limit_bytes, const std::s
     ReplayOutcome outcome;
     std::string value;
     std::uint64_t puts = 0, put_ns = 0;
+    std::vector<std::uint64_t> looks;
     for (const Request &request : trace.requests) {
         if (request.is_start) cache.reset();
         if (!cache) cache.emplace(options);
@@ -91,9 +109,13 @@ ReplayOutcome replay(const Trace &trace, std::uint64_t limit_bytes, const std::s
         const int stored =
             cairn_put(cache->get(), name.data(), name_size, value.data(), value.size(), &put);
         put_ns += bench::now_ns() - begin;
-        ++puts;
+        if (puts++ % kPutsPerLook == 0) {
+            looks.push_back(segment_bytes(folder.path));
+        }
         if (stored != CAIRN_ERROR_TOO_LARGE) Handle::check(stored);
     }
+    std::sort(looks.begin(), looks.end());
+    if (!looks.empty()) outcome.room_bytes = looks[looks.size() / 2];
     if (puts > 0) outcome.put_us = static_cast<double>(put_ns) / 1000 / static_cast<double>(puts);
     return outcome;
 }

@@ -15,7 +15,8 @@ namespace policy_sim {
 
 struct ReplayOutcome {
     Score score;
-    double put_us = 0;  // of a put, on average
+    double put_us = 0;             // of a put, on average
+    std::uint64_t room_bytes = 0;  // that segments had for entries: half of the looks found less
 };
 
 // Throws std::runtime_error where the cache fails. `parent`: a folder, best in memory.

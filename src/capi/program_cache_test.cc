@@ -280,10 +280,7 @@ TEST_F(ProgramCacheTest, WhatOthersClearIsGoneFromMemory) {
     programs.flush();
     EXPECT_EQ(programs.get("a"), "1");
     {
-        // A tool, that knows nothing of generations.
-        cairn_test::Cache tool({.root = directory_.path(),
-                                .identifier = generations().front(),
-                                .flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING});
+        cairn_test::Cache tool = open_tool();
         EXPECT_EQ(tool.clear(), CAIRN_OK);
     }
     EXPECT_EQ(programs.get("a"), "(miss)");
@@ -298,9 +295,7 @@ TEST_F(ProgramCacheTest, AlsoWhereAnotherIndexHasTheNameSince) {
     programs.flush();
     EXPECT_EQ(programs.get("a"), "1");
     {
-        cairn_test::Cache tool({.root = directory_.path(),
-                                .identifier = generations().front(),
-                                .flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING});
+        cairn_test::Cache tool = open_tool();
         tool.ask_for_rebuild();
         while (tool.compress() == CAIRN_ERROR_BUSY) {
         }

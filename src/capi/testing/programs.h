@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/cache.h"
 #include "support/process.h"
 #include "support/temp_directory.h"
 
@@ -94,6 +95,12 @@ class ProgramCacheTest : public ::testing::Test {
             if (entry.is_directory()) names.push_back(entry.path().filename().string());
         }
         return names;
+    }
+    // That of a program which knows nothing of generations.
+    cairn_test::Cache open_tool() const {
+        return cairn_test::Cache({.root = directory_.path(),
+                                  .identifier = generations().front(),
+                                  .flags = CAIRN_OPEN_ANY_VERSION | CAIRN_OPEN_EXISTING});
     }
 
     cairn_test::TempDirectory directory_;

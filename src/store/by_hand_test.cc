@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
+#include "store/reuse.h"
 #include "store/segment_format.h"
 #include "store/space.h"
 #include "store/store.h"
@@ -30,7 +32,7 @@ using testing::put;
 
 // Called once, when a file that has no name any more is asked for.
 std::function<void()> when_seen_deleted;
-std::atomic<bool> may_write = true;
+std::atomic<bool> may_write = true, may_write_index = true;
 
 int fstat_and_tell(int fd, struct stat *out) {
     const int result = kKernel.fstat(fd, out);
@@ -43,7 +45,8 @@ int fstat_and_tell(int fd, struct stat *out) {
 const SystemCalls *next_calls;
 
 int openat_as_allowed(int directory, const char *path, int flags, mode_t mode) {
-    if (may_write || (flags & O_ACCMODE) != O_RDWR)
+    const bool may = may_write && (may_write_index || std::string_view(path) != kIndexFileName);
+    if (may || (flags & O_ACCMODE) != O_RDWR)
         return next_calls->openat(directory, path, flags, mode);
     errno = EROFS;
     return -1;
@@ -74,6 +77,7 @@ class ByHandTest : public ::testing::Test {
         system_calls = next_calls;
         when_seen_deleted = {};
         may_write = true;
+        may_write_index = true;
     }
 
     std::unique_ptr<Store> open() const {
@@ -229,6 +233,23 @@ TEST_F(ByHandTest, ClearingARangeInACacheThatMayOnlyBeReadByNowSaysSo) {
     may_write = false;
     EXPECT_EQ(first_->clear_range(0, UINT64_MAX).error(), Error::read_only);
     EXPECT_EQ(put(*second_, "key", "value"), Error::read_only);
+}
+
+// Closing takes in what look-ups have noted.
+TEST_F(ByHandTest, ClosingWhereTheIndexMayOnlyBeReadByNowLearnsNothing) {
+    options_.limit_bytes = 1 << 20;
+    auto store = open();
+    for (int i = 0; i < 40; ++i) {
+        const std::string key = "key " + std::to_string(i);
+        ASSERT_EQ(put(*store, key, std::string(64 * 1024, 'v')), Error::none);
+        EXPECT_TRUE(store->get(as_bytes(key)));
+    }
+    ASSERT_TRUE(directory().info(kReuseFileName).ok());
+    ASSERT_TRUE(directory().remove_file(kIndexFileName).ok());
+    ASSERT_NE(open(), nullptr);
+    may_write_index = false;
+    EXPECT_EQ(put(*store, "key", "value"), Error::read_only);
+    store.reset();
 }
 
 }  // namespace

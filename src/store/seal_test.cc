@@ -258,24 +258,23 @@ TEST_F(SealTest, AClearThatDidNotWaitIsCountedInTheNewIndex) {
 
 // It has the old index, and a whole rebuild passes before it counts.
 TEST_F(SealTest, AClearThatCountsTooLateCountsAgain) {
+    calls_.lock = [](int fd, int command, struct flock *range) {
+        const bool gives_up = range->l_type == F_UNLCK && range->l_start == kEvictionByte;
+        const int result = kKernel.lock(fd, command, range);
+        if (gives_up) call_once_here();
+        return result;
+    };
+    const auto other = open();
+    system_calls = &calls_;
     for (const bool all : {false, true}) {
         ASSERT_EQ(put(*store_, "key", "value"), Error::none);
-        const auto other = open();
         const std::uint64_t before = store_->clears();
         set_call([&] {
             open_index()->ask_for_rebuild();
             EXPECT_TRUE(other->compress().ok());
         });
-        calls_.lock = [](int fd, int command, struct flock *range) {
-            const bool gives_up = range->l_type == F_UNLCK && range->l_start == kEvictionByte;
-            const int result = kKernel.lock(fd, command, range);
-            if (gives_up) call_once_here();
-            return result;
-        };
-        system_calls = &calls_;
         EXPECT_TRUE(all ? store_->clear().ok() : store_->clear_range(0, UINT64_MAX).ok());
         EXPECT_FALSE(is_call_due);
-        system_calls = &kKernel;
         EXPECT_GT(open_index()->clears(), before);
         EXPECT_EQ(get(*open(), "key"), "(miss)");
     }

@@ -51,7 +51,7 @@ Store::~Store() {
     flush_hits();
     if (repair_ != nullptr) repair_->stop();
     if (compactor_ != nullptr) compactor_->stop();
-    if (evictor_ != nullptr && !options_.refuse_when_full) {
+    if (evictor_ != nullptr && !options_.refuse_when_full && access_ == Access::read_write) {
         (void)guarded([&]() -> Status { return evictor_->learn(index()), Status(); });
     }
     if (options_.sync_on_close && access_ == Access::read_write) {

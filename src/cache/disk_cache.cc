@@ -44,11 +44,10 @@ Status DiskCache::clear() {
     }
     TRY(store_->clear());
     if (!own.ok()) return {};
-    const auto hidden = hide_layers(own.value(), 0, UINT64_MAX);
-    if (!hidden.ok()) return hidden.error();
     const Status removed = remove_other_formats(own.value(), place_.identifier, store_->format());
     forget_past(own.value());
-    return removed;
+    const auto hidden = hide_layers(own.value(), 0, UINT64_MAX);
+    return hidden.ok() ? removed : Status(hidden.error());
 }
 
 Result<std::uint64_t> DiskCache::clear_range(std::uint64_t begin_ns, std::uint64_t end_ns) {

@@ -77,6 +77,13 @@ void Cache::ask_for_rebuild() const {
     ::close(file);
 }
 
+bool Cache::make_index_anew() {
+    ask_for_rebuild();
+    while (compress() == CAIRN_ERROR_BUSY) {  // that rebuilds first, for a while
+    }
+    return !rebuild_is_due();
+}
+
 bool Cache::rebuild_is_due() const {
     std::uint64_t reason = kNone;
     const int file = ::open(index_file_.c_str(), O_RDONLY | O_CLOEXEC);

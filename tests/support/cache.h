@@ -103,6 +103,8 @@ class Cache {
     // miss on the segments are searched, while everybody goes on.
     void ask_for_rebuild() const;
     bool rebuild_is_due() const;
+    // Another index takes the name, as after damage. False: none did.
+    bool make_index_anew();
     cairn_stats stats();
 
   private:

@@ -17,7 +17,7 @@ namespace {
 // A lease that another process gives back is noticed after so long; one of this process wakes us.
 constexpr std::uint64_t kPauseMinNs = 50'000;
 constexpr std::uint64_t kPauseMaxNs = 1'000'000;
-constexpr std::uint64_t kWritePatienceUs = 100'000;
+constexpr std::uint64_t kWritePatienceUs = 1'000'000;
 
 // All processes find the same byte; the kernel's limit is 2^63 - 1.
 std::uint64_t byte_of(Bytes key) {

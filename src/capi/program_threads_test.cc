@@ -144,6 +144,23 @@ TEST_F(ProgramThreadsTest, ADiskThatStandsHoldsUpNeitherPutsNorLookUps) {
     EXPECT_EQ(programs.get("b"), "3");
 }
 
+TEST_F(ProgramThreadsTest, ALeaseIsGivenBackOnceASlowDiskHasTheEntry) {
+    const StandingDisk disk;
+    const Programs programs(options());
+    StandingDisk::stands = true;
+    cairn_lease *lease = nullptr;
+    ASSERT_EQ(cairn_lease_acquire(programs.handle(), "key", 3, 0, &lease), CAIRN_OK);
+    programs.put("key", "1");
+    std::thread slow([] {
+        StandingDisk::wait_until_met();
+        cairn::sleep_us(300'000);
+        StandingDisk::stands = false;
+    });
+    cairn_lease_release(lease);
+    EXPECT_EQ(programs.stats().queue_entries, 0u);
+    slow.join();
+}
+
 TEST_F(ProgramThreadsTest, AThreadThatIsCancelledWhileItGivesALeaseBackHasGivenItBack) {
     const StandingDisk disk;
     const Programs programs(options());

@@ -22,7 +22,7 @@ constexpr const char *kUsage =
     "Usage: cairn_damage_torture --cases N [OPTION...]\n"
     "  --cases N      how many caches to damage\n"
     "  --seed N       of the random choices (1)\n"
-    "  --case SEED    only the case of this seed, which a failure names\n"
+    "  --case SEED    only the case of this seed, which a failure names: once, or --cases times\n"
     "  --only KIND    only this kind of damage\n"
     "  --file KIND    only this kind of file: index segment lock ghosts reuse about leases layer\n"
     "                 order history crashes generation\n"
@@ -94,7 +94,7 @@ bool parse(int argc, char **argv, Options &options) {
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc || !set_option(argv[i], argv[i + 1], options)) return false;
     }
-    if (options.one) options.cases = options.jobs = 1;
+    if (options.one && options.cases == 0) options.cases = options.jobs = 1;
     return options.cases != 0;
 }
 
@@ -124,7 +124,7 @@ int run_job(const Options &options, unsigned job, Totals &totals) {
         totals.hung += result.hung != 0;
         totals.stale += result.stale != 0;
         totals.hidden += result.hidden != 0;
-        if (!result.good() || result.stale != 0 || options.one) tell(plan, result, options);
+        if (!result.good() || result.stale != 0 || options.cases == 1) tell(plan, result, options);
         if (++totals.cases % 1000 == 0) {
             std::printf("%llu cases\n", static_cast<unsigned long long>(totals.cases));
             std::fflush(stdout);

@@ -18,6 +18,7 @@
 #include "os/testing/failing_calls.h"
 #include "os/testing/scratch.h"
 #include "store/index_file.h"
+#include "store/locks.h"
 #include "store/reuse.h"
 #include "store/segment_format.h"
 #include "store/space.h"
@@ -233,6 +234,21 @@ TEST_F(ByHandTest, ClearingARangeInACacheThatMayOnlyBeReadByNowSaysSo) {
     may_write = false;
     EXPECT_EQ(first_->clear_range(0, UINT64_MAX).error(), Error::read_only);
     EXPECT_EQ(put(*second_, "key", "value"), Error::read_only);
+}
+
+// A process that rebuilds the index has its lock in the file that was deleted.
+TEST_F(ByHandTest, WithAnotherLockFileNobodyTakesTheSealOfALivingRebuildAway) {
+    ASSERT_EQ(put(*first_, "key", "older"), Error::none);
+    {
+        const auto rebuilding = IndexNameLock::acquire(directory(), 0);
+        ASSERT_TRUE(rebuilding.ok());
+        open_index()->seal();
+        ASSERT_TRUE(directory().remove_file(kLockFileName).ok());
+        EXPECT_EQ(put(*first_, "key", "newer"), Error::busy);
+        EXPECT_TRUE(open_index()->is_sealed());
+    }
+    EXPECT_EQ(put(*first_, "key", "newest"), Error::none);
+    EXPECT_EQ(get(*second_, "key"), "newest");
 }
 
 // Closing takes in what look-ups have noted.

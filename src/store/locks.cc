@@ -3,14 +3,16 @@
 
 #include <memory>
 
+#include "os/deadline.h"
 #include "os/environment.h"
+#include "store/index_format.h"
 #include "store/segment_format.h"
 #include "store/space.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::uint64_t kOwnerByte = 0;  // of a segment file
+constexpr std::uint64_t kOwnerByte = 0;
 constexpr unsigned kPatienceUs = 4'000;
 constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
 
@@ -35,18 +37,27 @@ Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patienc
     return acquire_byte(directory, kEvictionByte, patience_us);
 }
 
-SegmentLock::~SegmentLock() {
-    // Unlock before closing: a child of fork() may have the descriptors, too.
+// Unlock before closing: a child of fork() may have the descriptor, too.
+OwnerLock::~OwnerLock() {
     if (file_.valid()) file_.unlock(kOwnerByte);
+}
+
+Result<OwnerLock> OwnerLock::acquire(File file) {
+    TRY_ASSIGN(const bool locked, file.try_lock(kOwnerByte, LockKind::exclusive));
+    if (locked) return OwnerLock(std::move(file));
+    TRY_ASSIGN(const bool owned, file.is_locked(kOwnerByte, LockKind::shared));
+    return owned ? Result<OwnerLock>(Error::busy) : OwnerLock(std::move(file));
+}
+
+SegmentLock::~SegmentLock() {
+    owner_.reset();
     if (lock_file_.valid()) lock_file_.unlock(kFirstSegmentByte + segment_);
 }
 
 Status SegmentLock::hold(File file) {
-    file_ = std::move(file);
-    TRY_ASSIGN(const bool locked, file_.try_lock(kOwnerByte, LockKind::exclusive));
-    if (locked) return {};
-    TRY_ASSIGN(const bool written, file_.is_locked(kOwnerByte, LockKind::shared));
-    return written ? Status(Error::busy) : Status();
+    TRY_ASSIGN(OwnerLock owner, OwnerLock::acquire(std::move(file)));
+    owner_.emplace(std::move(owner));
+    return {};
 }
 
 Result<SegmentLock> SegmentLock::of_number(const Directory &directory, std::uint32_t segment) {
@@ -62,6 +73,21 @@ Result<SegmentLock> SegmentLock::of_segment(const Directory &directory, std::uin
     TRY_ASSIGN(File file, directory.open_file(segment_file_name(segment), Access::read_write));
     TRY(lock.hold(std::move(file)));
     return lock;
+}
+
+Result<IndexNameLock> IndexNameLock::acquire(const Directory &directory,
+                                             std::uint64_t patience_us) {
+    TRY_ASSIGN(ByteLock eviction, lock_eviction(directory, patience_us));
+    IndexNameLock lock(std::move(eviction));
+    Backoff backoff(patience_us);
+    do {
+        auto index = directory.open_file(kIndexFileName, Access::read_write);
+        if (!index.ok()) return lock;
+        auto named = OwnerLock::acquire(std::move(*index));
+        if (named.ok()) lock.named_.emplace(std::move(*named));
+        if (named.error() != Error::busy) return lock;
+    } while (backoff.pause());
+    return Error::busy;
 }
 
 bool has_no_writer(const Directory &directory, std::uint32_t segment) {

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "base/result.h"
@@ -32,12 +33,26 @@ class PatientLock {
 // `patience_us`.
 Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patience_us);
 
-// Keeps other writers and the evictor away from a segment.
-//
-// Holds the segment's byte of the lock file, and the first byte of the segment. The second excludes
-// processes with another lock file, after one was deleted by hand. A broker lends its clients the
-// segments for reading, but never the lock file. So a client can at most lock the segment's first
-// byte in shared mode, which excludes nobody.
+// The first byte of a file that only its holder changes, or gives away. It excludes processes with
+// another lock file, after one was deleted by hand. A broker lends its clients the segments and the
+// index for reading, but never the lock file. So a client can at most lock this byte in shared mode,
+// which excludes nobody.
+class OwnerLock {
+  public:
+    OwnerLock(OwnerLock &&) = default;
+    ~OwnerLock();
+    // busy: another one has it. The file may be written to.
+    static Result<OwnerLock> acquire(File file);
+    const File &file() const { return file_; }
+
+  private:
+    explicit OwnerLock(File file) : file_(std::move(file)) {}
+
+    File file_;
+};
+
+// Keeps other writers and the evictor away from a segment: its byte of the lock file, and its own first
+// byte.
 class SegmentLock {
   public:
     SegmentLock(SegmentLock &&) = default;
@@ -48,7 +63,7 @@ class SegmentLock {
     static Result<SegmentLock> of_segment(const Directory &directory, std::uint32_t segment);
     // Locks the file of that number, too.
     Status hold(File file);
-    const File &file() const { return file_; }
+    const File &file() const { return owner_->file(); }
 
   private:
     SegmentLock(File lock_file, std::uint32_t segment)
@@ -56,8 +71,23 @@ class SegmentLock {
 
     File lock_file_;
     std::uint32_t segment_;
-    File file_;
+    std::optional<OwnerLock> owner_;
 };
+
+// For all who give the name of the index to another file, or judge whether a process does: the eviction
+// lock, and the index that has the name.
+class IndexNameLock {
+  public:
+    // Waits for `patience_us`.
+    static Result<IndexNameLock> acquire(const Directory &directory, std::uint64_t patience_us);
+
+  private:
+    explicit IndexNameLock(ByteLock eviction) : eviction_(std::move(eviction)) {}
+
+    ByteLock eviction_;
+    std::optional<OwnerLock> named_;  // nullopt: there is none, or it may not be written to
+};
+
 // Whether nobody holds a segment's lock. False in doubt.
 bool has_no_writer(const Directory &directory, std::uint32_t segment);
 

@@ -303,7 +303,7 @@ Status Rebuild::publish_in_new(const Listed &winner, Slot slot, std::uint64_t st
 // Does most of the work before it takes the lock.
 Result<bool> Rebuild::put_in_place() {
     TRY(take_newer());
-    const auto lock = lock_eviction(directory_, kLockPatienceUs);
+    const auto lock = IndexNameLock::acquire(directory_, kLockPatienceUs);
     if (lock.error() == Error::busy) return false;
     if (!lock.ok()) return lock.error();
     const bool is_done = old_.rebuild_due() == RebuildReason::none;  // by another process

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "store/locks.h"
 #include "store/marks.h"
 #include "store/publish.h"
 #include "store/rebuild.h"
@@ -148,6 +149,22 @@ TEST_F(RebuildTest, NoIndexTakesItsPlaceWhileASegmentMayBeRetired) {
         EXPECT_TRUE(before.is_named(files_.directory()));
         EXPECT_EQ(files_.get("key"), "stored");
         EXPECT_NE(files_.index().rebuild_due(), RebuildReason::none);
+    }
+    EXPECT_TRUE(rebuild().value());
+    EXPECT_EQ(files_.get("key"), "stored");
+}
+
+// Of two processes, each with a lock file of its own as one was deleted, the second would take away what
+// is published in the index of the first.
+TEST_F(RebuildTest, WithAnotherLockFileNoIndexTakesItsPlaceBesideAnother) {
+    files_.put("key", "stored");
+    {
+        const auto other = IndexNameLock::acquire(files_.directory(), 0);
+        ASSERT_TRUE(other.ok());
+        ASSERT_TRUE(files_.directory().remove_file(kLockFileName).ok());
+        const auto done = rebuild();
+        ASSERT_TRUE(done.ok());
+        EXPECT_FALSE(done.value());
     }
     EXPECT_TRUE(rebuild().value());
     EXPECT_EQ(files_.get("key"), "stored");

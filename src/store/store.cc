@@ -234,10 +234,10 @@ Status Store::open_index(Create create, bool may_wipe) {
     // Two processes must not replace each other's index: the one that comes last may have been made first,
     // and give stamps that are lower than those of entries in the other. So look again under a lock. If
     // who holds it stands still, go on without.
-    std::optional<Result<ByteLock>> replacing;
+    std::optional<Result<IndexNameLock>> replacing;
     const auto may_replace = [&] {
         if (replacing) return true;
-        replacing.emplace(lock_eviction(directory_, kSessionPatienceUs));
+        replacing.emplace(IndexNameLock::acquire(directory_, kSessionPatienceUs));
         return false;
     };
     for (unsigned attempt = 0; attempt < kIndexAttempts; ++attempt) {

@@ -255,7 +255,7 @@ Result<bool> Store::is_overtaken(Index &index) {
     RoomWait wait(index);
     while (index.seems_named(directory_)) {
         if (!index.is_sealed()) return false;
-        const auto lock = lock_eviction(directory_, kLockPatienceUs);
+        const auto lock = IndexNameLock::acquire(directory_, kLockPatienceUs);
         if (!lock.ok()) {
             const bool is_deleted = lock.error() == Error::not_found;
             if (lock.error() != Error::busy && !is_deleted) return lock.error();

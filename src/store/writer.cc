@@ -296,9 +296,10 @@ Result<std::shared_ptr<Writer::ActiveSegment>> Writer::create_segment(Index &ind
         // A process with another lock file may have locked it meanwhile, to take it over, or have
         // deleted it as a segment whose creator died.
         const Status held = lock->hold(std::move(*file));
-        if (!held.ok() && held.error() != Error::busy) return held.error();
+        if (held.error() == Error::busy) continue;
+        TRY(held);
         TRY_ASSIGN(const FileInfo info, lock->file().info());
-        if (!held.ok() || info.links == 0) continue;
+        if (info.links == 0) continue;
         const Status reserved = reserve_blocks(lock->file(), 0, blocks);
         const auto header = encode_segment_header(index.identity(), number);
         const Bytes pieces[] = {header};

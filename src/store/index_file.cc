@@ -12,7 +12,6 @@
 namespace cairn {
 namespace {
 
-constexpr std::uint64_t kBuilderByte = 0;  // of an index under construction: its builder lives
 
 // Writes the fixed part and an initialised first level.
 Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use,

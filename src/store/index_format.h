@@ -16,6 +16,9 @@
 namespace cairn {
 
 inline constexpr const char *kIndexFileName = "cache.idx";
+// Bytes that are locked:
+inline constexpr std::uint64_t kBuilderByte = 0;  // under construction: its builder lives
+inline constexpr std::uint64_t kNameByte = 1;     // somebody is about to give its name away
 inline constexpr std::uint64_t kPage = 4096;
 inline constexpr std::size_t kSlotsPerBucket = 16;
 inline constexpr std::size_t kSlotsPerPage = kPage / sizeof(std::uint64_t);

@@ -12,7 +12,7 @@
 namespace cairn {
 namespace {
 
-constexpr std::uint64_t kOwnerByte = 0;
+constexpr std::uint64_t kOwnerByte = 0;  // of a segment file
 constexpr unsigned kPatienceUs = 4'000;
 constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
 
@@ -39,14 +39,14 @@ Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patienc
 
 // Unlock before closing: a child of fork() may have the descriptor, too.
 OwnerLock::~OwnerLock() {
-    if (file_.valid()) file_.unlock(kOwnerByte);
+    if (file_.valid()) file_.unlock(byte_);
 }
 
-Result<OwnerLock> OwnerLock::acquire(File file) {
-    TRY_ASSIGN(const bool locked, file.try_lock(kOwnerByte, LockKind::exclusive));
-    if (locked) return OwnerLock(std::move(file));
-    TRY_ASSIGN(const bool owned, file.is_locked(kOwnerByte, LockKind::shared));
-    return owned ? Result<OwnerLock>(Error::busy) : OwnerLock(std::move(file));
+Result<OwnerLock> OwnerLock::acquire(File file, std::uint64_t byte) {
+    TRY_ASSIGN(const bool locked, file.try_lock(byte, LockKind::exclusive));
+    if (locked) return OwnerLock(std::move(file), byte);
+    TRY_ASSIGN(const bool owned, file.is_locked(byte, LockKind::shared));
+    return owned ? Result<OwnerLock>(Error::busy) : OwnerLock(std::move(file), byte);
 }
 
 SegmentLock::~SegmentLock() {
@@ -55,7 +55,7 @@ SegmentLock::~SegmentLock() {
 }
 
 Status SegmentLock::hold(File file) {
-    TRY_ASSIGN(OwnerLock owner, OwnerLock::acquire(std::move(file)));
+    TRY_ASSIGN(OwnerLock owner, OwnerLock::acquire(std::move(file), kOwnerByte));
     owner_.emplace(std::move(owner));
     return {};
 }
@@ -83,7 +83,7 @@ Result<IndexNameLock> IndexNameLock::acquire(const Directory &directory,
     do {
         auto index = directory.open_file(kIndexFileName, Access::read_write);
         if (!index.ok()) return lock;
-        auto named = OwnerLock::acquire(std::move(*index));
+        auto named = OwnerLock::acquire(std::move(*index), kNameByte);
         if (named.ok()) lock.named_.emplace(std::move(*named));
         if (named.error() != Error::busy) return lock;
     } while (backoff.pause());

@@ -33,26 +33,25 @@ class PatientLock {
 // `patience_us`.
 Result<ByteLock> lock_eviction(const Directory &directory, std::uint64_t patience_us);
 
-// The first byte of a file that only its holder changes, or gives away. It excludes processes with
-// another lock file, after one was deleted by hand. A broker lends its clients the segments and the
-// index for reading, but never the lock file. So a client can at most lock this byte in shared mode,
-// which excludes nobody.
+// A byte of the file itself that a lock is about. It excludes processes with another lock file, after one
+// was deleted by hand. A broker lends its clients the segments and the index for reading, but never the
+// lock file. So a client can at most lock this byte in shared mode, which excludes nobody.
 class OwnerLock {
   public:
     OwnerLock(OwnerLock &&) = default;
     ~OwnerLock();
     // busy: another one has it. The file may be written to.
-    static Result<OwnerLock> acquire(File file);
+    static Result<OwnerLock> acquire(File file, std::uint64_t byte);
     const File &file() const { return file_; }
 
   private:
-    explicit OwnerLock(File file) : file_(std::move(file)) {}
+    OwnerLock(File file, std::uint64_t byte) : file_(std::move(file)), byte_(byte) {}
 
     File file_;
+    std::uint64_t byte_;
 };
 
-// Keeps other writers and the evictor away from a segment: its byte of the lock file, and its own first
-// byte.
+// Keeps other writers and the evictor away from a segment: its byte of the lock file, and its first byte.
 class SegmentLock {
   public:
     SegmentLock(SegmentLock &&) = default;

@@ -407,16 +407,28 @@ TEST_F(IndexTest, ADamagedCounterOfStampsLeadsToNoFuture) {
     const std::uint64_t before = index_.next_stamp();
     for (const std::uint64_t damage : {std::uint64_t{0}, std::uint64_t{0x5555'5555'5555'5555},
                                        ~std::uint64_t{0}, std::uint64_t{0x1D5A'9301'77E0'2B44}}) {
+        const auto index = files_.open_index();  // of a process that was given no stamp
         files_.set_counter(Counter::last_stamp, damage);
-        EXPECT_EQ(index_.last_stamp(), 0u);
-        const std::uint64_t stamp = index_.next_stamp();
+        EXPECT_EQ(index->last_stamp(), 0u);
+        const std::uint64_t stamp = index->next_stamp();
         // Those of an index that followed a lost one are ahead of the clock.
         EXPECT_GT(stamp, before + 900'000'000);
         EXPECT_LT(stamp, before + 3'600'000'000'000);
-        EXPECT_EQ(index_.last_stamp(), stamp);
+        EXPECT_EQ(index->last_stamp(), stamp);
         files_.set_counter(Counter::last_stamp, damage);
-        index_.raise_stamp(stamp + 1'000'000'000'000'000);
-        EXPECT_GT(index_.next_stamp(), stamp + 1'000'000'000'000'000) << "what a record says";
+        index->raise_stamp(stamp + 1'000'000'000'000'000);
+        EXPECT_GT(index->next_stamp(), stamp + 1'000'000'000'000'000) << "what a record says";
+    }
+}
+
+// The word of another cache's index is whole, and its stamps may be lower.
+TEST_F(IndexTest, AnOlderCounterOfStampsTakesNoProcessBack) {
+    const std::uint64_t older = index_.next_stamp();
+    index_.raise_stamp(older + 1'000'000'000'000);
+    const std::uint64_t last = index_.next_stamp();
+    for (const std::uint64_t damage : {older, std::uint64_t{0}}) {
+        files_.set_counter(Counter::last_stamp, damage);
+        EXPECT_GT(index_.next_stamp(), last);
     }
 }
 

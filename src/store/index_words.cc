@@ -33,11 +33,14 @@ std::uint64_t IndexWords::next_stamp() {
     std::uint64_t seen = last.load(Order::relaxed);
     const std::uint64_t clock_ns = wall_clock_ns();
     const std::uint64_t now = stamp_until(format_, clock_ns);
+    const std::uint64_t ours = our_last_stamp_.load(Order::relaxed);
     std::uint64_t next;
     do {
-        next = is_stamp(format_, seen) ? std::max(stamp_at(format_, seen + 1), now)
-                                       : stamp_at(format_, clock_ns + kStampMarginNs);
+        next = is_stamp(format_, seen)
+                   ? std::max(stamp_at(format_, std::max(seen, ours) + 1), now)
+                   : stamp_at(format_, std::max(ours, clock_ns + kStampMarginNs) + 1);
     } while (!last.compare_exchange_weak(seen, next, Order::relaxed));
+    our_last_stamp_.store(next, Order::relaxed);
     return next;
 }
 

@@ -48,8 +48,7 @@ class IndexWords {
 
     // Before another index takes the place of this one. Who changed something here and then finds
     // the seal cannot tell whether the other has it, and asks is_named(). So do look-ups.
-    // REQUIRES: the eviction lock is held. Who gets it and finds the index named takes the seal
-    // away.
+    // REQUIRES: an IndexNameLock is held. Who gets it and finds the index named takes the seal away.
     void seal() { word(Counter::retired).fetch_or(kSealed); }
     void unseal() { word(Counter::retired).fetch_and(~kSealed); }
     bool is_sealed() const { return (retired() & kSealed) != 0; }
@@ -140,6 +139,8 @@ class IndexWords {
     const std::uint32_t format_;
     std::uint64_t *page_ = nullptr;
     std::uint64_t clears_taken_ = 0;  // by take_over()
+    // The latest stamp that this process was given here: no damage in the word brings a lower one.
+    std::atomic<std::uint64_t> our_last_stamp_ = 0;
 };
 
 }  // namespace cairn

@@ -12,7 +12,6 @@
 namespace cairn {
 namespace {
 
-
 // Writes the fixed part and an initialised first level.
 Status write_empty_index(const File &file, const CacheIdentity &identity, const DiskUse &use,
                          std::uint64_t last_stamp) {

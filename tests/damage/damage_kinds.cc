@@ -149,12 +149,18 @@ class Damager {
         std::vector<std::string> others;
         for (const auto &path : files_in(scene_.directory)) {
             const auto other = file_kind_of(std::filesystem::path(path).filename().string());
-            if (other && other != kind()) others.push_back(path);
+            if (other && other != kind() && !is_older_index(path)) others.push_back(path);
         }
         return pick(others);
     }
 
   private:
+    // A copy that was made as a segment: no state of the index takes its place, see can_have().
+    bool is_older_index(const std::string &path) const {
+        const std::string index = path_in_cache(scene_.other, "cache.idx");
+        return kind() == FileKind::index && !scene_.other.empty() &&
+               read_part(path, 0, 8) == read_part(index, 0, 8);
+    }
     void touch_other_names(std::uint64_t begin, std::uint64_t end) {
         for (const auto &path : files_in(scene_.directory)) {
             struct stat info = {};

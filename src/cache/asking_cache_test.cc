@@ -61,7 +61,7 @@ class AskingCacheTest : public ::testing::Test {
         testing::write_pack(file(name), {part});
         ::chmod(file(name).c_str(), 0600);
     }
-    std::unique_ptr<AskingCache> open(std::uint64_t most_ms) {
+    std::unique_ptr<Cache> open_disk() const {
         StoreOptions options;
         options.root = root_;
         options.identifier = "plain";
@@ -69,8 +69,10 @@ class AskingCacheTest : public ::testing::Test {
         options.limit_bytes = 64u << 20;
         auto disk = DiskCache::open(options);
         EXPECT_TRUE(disk.ok());
-        return std::make_unique<AskingCache>(std::move(disk.value()), root_, subject(), most_ms,
-                                             line_);
+        return std::move(disk.value());
+    }
+    std::unique_ptr<AskingCache> open(std::uint64_t most_ms) {
+        return std::make_unique<AskingCache>(open_disk(), root_, subject(), most_ms, line_);
     }
     static LayeredSubject subject() { return {"plain", "plain", kVersion, ""}; }
     static PackIdentity identity() { return identity_of(subject().of_kind(PackKind::entries)); }
@@ -163,6 +165,18 @@ TEST_F(AskingCacheTest, EachKeyIsAskedForOnce) {
     });
     for (int i = 0; i < 5; ++i) EXPECT_EQ(get("c"), "(miss)");
     EXPECT_EQ(agent_->questions, 1);
+}
+
+TEST_F(AskingCacheTest, WhatComesWhileAnotherProcessClearsIsNotKept) {
+    start_agent([this](const AgentQuestion &question, Socket &socket) {
+        EXPECT_TRUE(open_disk()->clear().ok());
+        FakeAgent::answer(socket, question.sequence, name(1));
+    });
+    EXPECT_EQ(get("a"), "(miss)");
+    EXPECT_EQ(agent_->questions, 1);
+    agent_.reset();
+    cache_ = open(0);
+    EXPECT_EQ(get("a"), "(miss)");
 }
 
 TEST_F(AskingCacheTest, WhatWasRemovedDoesNotComeBack) {

@@ -1,8 +1,8 @@
 // Packs under caches, by the calls of the C interface: the table of docs/formats/pack.md, "What hides an
 // entry", a test for each cell.
 // SPDX-License-Identifier: MIT
-#include <cairn/cairn_program_cache.h>
-#include <gtest/gtest.h>
+#include "capi/testing/layers.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,12 +16,8 @@
 
 #include "cache/layered_cache.h"
 #include "os/testing/failing_calls.h"
-#include "pack/testing/packs.h"
-#include "support/cache.h"
 #include "support/eventually.h"
-#include "support/files.h"
 #include "support/process.h"
-#include "support/temp_directory.h"
 
 namespace {
 
@@ -29,110 +25,13 @@ namespace fs = std::filesystem;
 using cairn::testing::Call;
 using cairn::testing::FailingCalls;
 using cairn::testing::Fault;
+using cairn::testing::kAbsent;
+using cairn::testing::Layered;
+using cairn::testing::LayersTest;
 using cairn::testing::PackedPart;
 using cairn::testing::write_pack;
 using cairn_test::Child;
 using cairn_test::LogLines;
-
-constexpr const char *kAbsent = "(miss)";
-
-// An open cache of cairn.h over layers.
-class Layered {
-  public:
-    struct Given {
-        std::string root;
-        std::vector<std::string> paths = {};
-        uint64_t version = 1;
-        uint32_t flags = 0;
-        LogLines *log = nullptr;
-        uint64_t limit_bytes = 0;
-    };
-
-    explicit Layered(const Given &given) {
-        std::vector<const char *> paths;
-        for (const std::string &path : given.paths) paths.push_back(path.c_str());
-        cairn_options options = {};
-        options.size = sizeof options;
-        options.root = given.root.c_str();
-        options.identifier = "example";
-        options.version = given.version;
-        options.flags = given.flags;
-        options.limit_bytes = given.limit_bytes;
-        options.layers = paths.data();
-        options.layer_count = paths.size();
-        if (given.log != nullptr) {
-            options.log = LogLines::receive;
-            options.log_user = given.log;
-        }
-        result_ = cairn_open(&options, &cache_);
-    }
-    ~Layered() { cairn_close(cache_); }
-    Layered(const Layered &) = delete;
-    Layered &operator=(const Layered &) = delete;
-
-    int result() const { return result_; }
-    cairn_cache *handle() const { return cache_; }
-    std::string get(const std::string &key) const {
-        cairn_blob *blob = nullptr;
-        if (cairn_get(cache_, key.data(), key.size(), &blob) != CAIRN_OK) return kAbsent;
-        std::string value(static_cast<const char *>(cairn_blob_data(blob)), cairn_blob_size(blob));
-        cairn_blob_free(blob);
-        return value;
-    }
-    std::string get_into(const std::string &key) const {
-        char buffer[64];
-        size_t size = 0;
-        if (cairn_get_into(cache_, key.data(), key.size(), buffer, sizeof buffer, &size) !=
-            CAIRN_OK)
-            return kAbsent;
-        return {buffer, size};
-    }
-    int contains(const std::string &key) const {
-        return cairn_contains(cache_, key.data(), key.size());
-    }
-    int put(const std::string &key, const std::string &value, uint32_t flags = 0) const {
-        cairn_put_options options = {};
-        options.size = sizeof options;
-        options.flags = flags;
-        return cairn_put(cache_, key.data(), key.size(), value.data(), value.size(), &options);
-    }
-    int remove(const std::string &key) const {
-        return cairn_remove(cache_, key.data(), key.size());
-    }
-    cairn_stats stats() const {
-        cairn_stats stats = {};
-        stats.size = sizeof stats;
-        EXPECT_EQ(cairn_stats_get(cache_, &stats), CAIRN_OK);
-        return stats;
-    }
-
-  private:
-    cairn_cache *cache_ = nullptr;
-    int result_;
-};
-
-class LayersTest : public ::testing::Test {
-  protected:
-    LayersTest() {
-        // No packs of this machine.
-        ::setenv("CAIRN_PACKS", (directory_.path() + "/system").c_str(), 1);
-        write_pack(pack_, {part_});
-    }
-    ~LayersTest() override { ::unsetenv("CAIRN_PACKS"); }
-
-    Layered::Given given() const { return {.root = root_, .paths = {pack_}}; }
-    // As if no process had used the pack yet.
-    void forget_layers() const {
-        for (const std::string &file : cairn_test::files_in(root_ + "/example")) {
-            if (file.find("layer-") != std::string::npos) fs::remove(file);
-        }
-    }
-
-    cairn_test::TempDirectory directory_;
-    const std::string root_ = directory_.path() + "/root";
-    const std::string pack_ = directory_.path() + "/a.pack";
-    const PackedPart part_ = {"example", 1, "", {{"a", "of the pack"}, {"b", "also"}, {"c", ""}}};
-};
 
 TEST_F(LayersTest, WhatTheCacheDoesNotHaveALayerAnswers) {
     const Layered cache(given());
@@ -163,24 +62,6 @@ TEST_F(LayersTest, TheyAreLookedForAtTheFirstMissAndNotForAHit) {
     const cairn_stats stats = cache.stats();
     EXPECT_EQ(stats.misses, 0u);
     EXPECT_EQ(stats.layers, 1u);
-}
-
-TEST_F(LayersTest, AClearHidesWhatWasNotLookedForYet) {
-    const Layered cache(given());
-    EXPECT_EQ(cairn_clear(cache.handle()), CAIRN_OK);
-    EXPECT_EQ(cache.get("a"), kAbsent);
-    EXPECT_EQ(Layered(given()).get("a"), kAbsent);
-}
-
-// As at the first start after the system has gone down.
-TEST_F(LayersTest, AnIndexThatIsMadeAnewHidesNothing) {
-    EXPECT_EQ(Layered(given()).put("own", "value"), CAIRN_OK);
-    const Layered cache(given());
-    cairn_test::Cache other({.root = root_, .identifier = "example"});
-    EXPECT_TRUE(other.make_index_anew());
-    EXPECT_EQ(cache.get("own"), "value");
-    EXPECT_EQ(cache.get("a"), "of the pack");
-    EXPECT_EQ(Layered(given()).get("a"), "of the pack");
 }
 
 TEST_F(LayersTest, APutGoesBeforeALayerAndHidesItsEntry) {
@@ -224,37 +105,6 @@ TEST_F(LayersTest, ARemovedEntryStaysAwayForAllProcesses) {
     EXPECT_EQ(Layered(given()).get("a"), kAbsent);
 }
 
-TEST_F(LayersTest, AClearHidesAllOfALayerAlsoWhereItIsNotOpen) {
-    const Layered other(given());
-    Layered::Given without = given();
-    without.paths = {};
-    EXPECT_EQ(cairn_clear(Layered(without).handle()), CAIRN_OK);
-    EXPECT_EQ(other.get("a"), kAbsent);
-    EXPECT_EQ(other.get("b"), kAbsent);
-    EXPECT_EQ(Layered(given()).get("a"), kAbsent);
-    EXPECT_EQ(other.put("a", "newer"), CAIRN_OK);
-    EXPECT_EQ(Layered(given()).get("a"), "newer");
-}
-
-TEST_F(LayersTest, ATimeRangeHidesALayerThatWasAddedInIt) {
-    const auto clear = [&](uint64_t begin_ms, uint64_t end_ms) {
-        uint64_t removed = 0;
-        const Layered cache(given());
-        EXPECT_EQ(cairn_clear_range(cache.handle(), begin_ms, end_ms, &removed), CAIRN_OK);
-        return removed;
-    };
-    struct stat info = {};
-    ASSERT_EQ(::stat(pack_.c_str(), &info), 0);
-    const auto added_ms = static_cast<uint64_t>(info.st_mtim.tv_sec) * 1000 +
-                          static_cast<uint64_t>(info.st_mtim.tv_nsec) / 1'000'000;
-    EXPECT_EQ(clear(0, added_ms), 0u);
-    EXPECT_EQ(clear(added_ms + 1, UINT64_MAX), 0u);
-    EXPECT_EQ(Layered(given()).get("a"), "of the pack");
-    EXPECT_EQ(Layered(given()).remove("b"), CAIRN_OK);
-    EXPECT_EQ(clear(added_ms, added_ms + 1), 2u);
-    EXPECT_EQ(Layered(given()).get("a"), kAbsent);
-}
-
 TEST_F(LayersTest, EvictingLeavesLayersAlone) {
     Layered::Given small = given();
     small.limit_bytes = 1u << 20;
@@ -286,12 +136,6 @@ TEST_F(LayersTest, AnEntryIsHiddenUntilThePackHasOtherEntries) {
     write_pack(pack_, {newer});
     EXPECT_EQ(Layered(given()).get("a"), "of the pack");
     EXPECT_EQ(Layered(given()).get("b"), "changed");
-}
-
-TEST_F(LayersTest, RemovingTheCacheForgetsWhatWasHidden) {
-    EXPECT_EQ(Layered(given()).remove("a"), CAIRN_OK);
-    fs::remove_all(root_ + "/example");
-    EXPECT_EQ(Layered(given()).get("a"), "of the pack");
 }
 
 TEST_F(LayersTest, TheFirstLayerGoesBeforeTheOthers) {

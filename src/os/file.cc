@@ -340,11 +340,17 @@ Result<bool> File::try_lock_of_process(std::uint64_t byte) const {
     return try_set_lock(fd_.get(), F_SETLK, lock_range(byte, F_WRLCK));
 }
 
-Result<bool> File::is_locked(std::uint64_t byte, LockKind against) const {
-    struct flock range = lock_range(byte, lock_type(against));
+Result<std::optional<LockKind>> File::lock_held(std::uint64_t byte) const {
+    struct flock range = lock_range(byte, F_WRLCK);
     const int result = retry([&] { return system_calls->lock(fd_.get(), F_OFD_GETLK, &range); });
     if (result != 0) return error_from_errno(errno);
-    return range.l_type != F_UNLCK;
+    if (range.l_type == F_UNLCK) return std::optional<LockKind>();
+    return std::optional(range.l_type == F_RDLCK ? LockKind::shared : LockKind::exclusive);
+}
+
+Result<bool> File::is_locked(std::uint64_t byte, LockKind against) const {
+    TRY_ASSIGN(const auto held, lock_held(byte));
+    return held && (*held == LockKind::exclusive || against == LockKind::exclusive);
 }
 
 void File::unlock(std::uint64_t byte) const {

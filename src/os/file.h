@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -134,8 +135,10 @@ class File {
     // Locks one byte of the file (an open-file-description lock, which the kernel releases with the
     // last descriptor). False: another description holds it. Locking again changes the kind.
     Result<bool> try_lock(std::uint64_t byte, LockKind kind) const;
-    // Whether another description holds a lock that keeps us from one of this kind. Asking locks
-    // nothing, so it misleads no other process.
+    // The kind of lock that another description holds; nullopt: none does. Asking locks nothing, so it
+    // misleads no other process.
+    Result<std::optional<LockKind>> lock_held(std::uint64_t byte) const;
+    // Whether that keeps us from a lock of this kind.
     Result<bool> is_locked(std::uint64_t byte, LockKind against) const;
     void unlock(std::uint64_t byte) const;
     // The same, exclusively, for this process (the classic lock of fcntl): threads do not exclude

@@ -407,8 +407,8 @@ TEST_F(IndexTest, ADamagedCounterOfStampsLeadsToNoFuture) {
     const std::uint64_t before = index_.next_stamp();
     for (const std::uint64_t damage : {std::uint64_t{0}, std::uint64_t{0x5555'5555'5555'5555},
                                        ~std::uint64_t{0}, std::uint64_t{0x1D5A'9301'77E0'2B44}}) {
-        const auto index = files_.open_index();  // of a process that was given no stamp
         files_.set_counter(Counter::last_stamp, damage);
+        const auto index = files_.open_index();  // of a process that has seen no stamp
         EXPECT_EQ(index->last_stamp(), 0u);
         const std::uint64_t stamp = index->next_stamp();
         // Those of an index that followed a lost one are ahead of the clock.
@@ -427,6 +427,9 @@ TEST_F(IndexTest, AnOlderCounterOfStampsTakesNoProcessBack) {
     index_.raise_stamp(older + 1'000'000'000'000);
     const std::uint64_t last = index_.next_stamp();
     for (const std::uint64_t damage : {older, std::uint64_t{0}}) {
+        const auto of_reader = files_.open_index();
+        files_.set_counter(Counter::last_stamp, damage);
+        EXPECT_GT(of_reader->next_stamp(), last) << "it has seen that one";
         files_.set_counter(Counter::last_stamp, damage);
         EXPECT_GT(index_.next_stamp(), last);
     }

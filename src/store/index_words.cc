@@ -22,6 +22,18 @@ std::optional<std::uint32_t> segment_named(std::uint64_t name) {
 
 }  // namespace
 
+void IndexWords::set_counters_page(std::uint64_t *page) {
+    page_ = page;
+    note_stamp(last_stamp());
+}
+
+void IndexWords::note_stamp(std::uint64_t stamp) {
+    std::uint64_t before = our_last_stamp_.load(Order::relaxed);
+    while (before < stamp &&
+           !our_last_stamp_.compare_exchange_weak(before, stamp, Order::relaxed)) {
+    }
+}
+
 std::uint64_t IndexWords::last_stamp() const {
     const std::uint64_t stamp = word(Counter::last_stamp).load(Order::relaxed);
     return is_stamp(format_, stamp) ? stamp : 0;
@@ -40,12 +52,13 @@ std::uint64_t IndexWords::next_stamp() {
                    ? std::max(stamp_at(format_, std::max(seen, ours) + 1), now)
                    : stamp_at(format_, std::max(ours, clock_ns + kStampMarginNs) + 1);
     } while (!last.compare_exchange_weak(seen, next, Order::relaxed));
-    our_last_stamp_.store(next, Order::relaxed);
+    note_stamp(next);
     return next;
 }
 
 void IndexWords::raise_stamp(std::uint64_t stamp) {
     const std::uint64_t goal = stamp_at(format_, stamp);
+    note_stamp(goal);
     auto last = word(Counter::last_stamp);
     std::uint64_t seen = last.load(Order::relaxed);
     while ((seen < goal || !is_stamp(format_, seen)) &&

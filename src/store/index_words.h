@@ -130,7 +130,7 @@ class IndexWords {
     explicit IndexWords(std::uint32_t format) : format_(format) {}
     ~IndexWords() = default;
     // Before anything else, and once.
-    void set_counters_page(std::uint64_t *page) { page_ = page; }
+    void set_counters_page(std::uint64_t *page);
     std::atomic_ref<std::uint64_t> word(Counter counter) const {
         return std::atomic_ref<std::uint64_t>(page_[static_cast<unsigned>(counter) * 8]);
     }
@@ -139,7 +139,9 @@ class IndexWords {
     const std::uint32_t format_;
     std::uint64_t *page_ = nullptr;
     std::uint64_t clears_taken_ = 0;  // by take_over()
-    // The latest stamp that this process was given here: no damage in the word brings a lower one.
+    void note_stamp(std::uint64_t stamp);
+
+    // The latest stamp that this process has seen or given here: no damage in the word brings a lower one.
     std::atomic<std::uint64_t> our_last_stamp_ = 0;
 };
 

@@ -13,6 +13,7 @@ namespace cairn {
 namespace {
 
 constexpr std::uint64_t kOwnerByte = 0;  // of a segment file
+constexpr unsigned kOwnerAttempts = 8;
 constexpr unsigned kPatienceUs = 4'000;
 constexpr std::uint64_t kImpatienceNs = 1'000'000'000;
 
@@ -43,10 +44,15 @@ OwnerLock::~OwnerLock() {
 }
 
 Result<OwnerLock> OwnerLock::acquire(File file, std::uint64_t byte) {
-    TRY_ASSIGN(const bool locked, file.try_lock(byte, LockKind::exclusive));
-    if (locked) return OwnerLock(std::move(file), byte);
-    TRY_ASSIGN(const bool owned, file.is_locked(byte, LockKind::shared));
-    return owned ? Result<OwnerLock>(Error::busy) : OwnerLock(std::move(file), byte);
+    for (unsigned attempt = 0; attempt < kOwnerAttempts; ++attempt) {
+        TRY_ASSIGN(const bool locked, file.try_lock(byte, LockKind::exclusive));
+        if (locked) return OwnerLock(std::move(file), byte);
+        TRY_ASSIGN(const auto held, file.lock_held(byte));
+        if (held == LockKind::exclusive) return Error::busy;
+        if (held == LockKind::shared) return OwnerLock(std::move(file), byte);
+        // It was given back at this moment.
+    }
+    return Error::busy;
 }
 
 SegmentLock::~SegmentLock() {
@@ -82,10 +88,15 @@ Result<IndexNameLock> IndexNameLock::acquire(const Directory &directory,
     Backoff backoff(patience_us);
     do {
         auto index = directory.open_file(kIndexFileName, Access::read_write);
-        if (!index.ok()) return lock;
+        const Error why = index.error();
+        const bool has_none = why == Error::not_found || why == Error::denied ||
+                              why == Error::read_only || why == Error::corrupt;
+        if (has_none) return lock;
+        if (!index.ok()) return why;
         auto named = OwnerLock::acquire(std::move(*index), kNameByte);
         if (named.ok()) lock.named_.emplace(std::move(*named));
-        if (named.error() != Error::busy) return lock;
+        if (named.ok()) return lock;
+        if (named.error() != Error::busy) return named.error();
     } while (backoff.pause());
     return Error::busy;
 }

@@ -77,7 +77,7 @@ class SegmentLock {
 // lock, and the index that has the name.
 class IndexNameLock {
   public:
-    // Waits for `patience_us`.
+    // Waits for `patience_us`, for each of the two.
     static Result<IndexNameLock> acquire(const Directory &directory, std::uint64_t patience_us);
 
   private:

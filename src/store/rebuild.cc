@@ -318,6 +318,8 @@ Result<bool> Rebuild::put_in_place() {
 Status Rebuild::take_place() {
     TRY(take_newer());
     drop_slots_of_lost_segments();
+    // Nobody gives the name of the new one away before this is over.
+    TRY_ASSIGN(const ByteLock held, ByteLock::acquire(made_->index->file(), kNameByte, 0));
     old_.seal();
     // What was published before the seal, and the name.
     const Status status = guarded([&]() -> Status {

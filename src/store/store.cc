@@ -278,6 +278,7 @@ Status Store::open_index(Create create, bool may_wipe) {
         if (!identity.ok()) return identity.error();
         if (!options_.any_version && identity.value().version != options_.version) {
             if (!may_wipe || access_ == Access::read_only) return Error::busy;
+            if (!may_replace()) continue;
             TRY_ASSIGN(was_wiped, wipe());
             continue;
         }

@@ -62,12 +62,6 @@ Result<DiskUse> Account::measure_and_note() {
     return use;
 }
 
-UseTime Account::use_time(const Index &index) const {
-    const std::uint64_t noted = index.limit_bytes();
-    const std::uint64_t limit = noted != 0 ? noted : limits_.limit_bytes;
-    return index.use_time(space_limits(limit).segment_bytes, limit);
-}
-
 // Far from the limit, without the locks: each writer takes one step at a time, and 64 of them fit
 // in. Near the limit, one writer at a time.
 Result<Account::Space> Account::take(Index &index) {

@@ -25,7 +25,6 @@
 #include "store/index.h"
 #include "store/locks.h"
 #include "store/space.h"
-#include "store/uses.h"
 
 namespace cairn {
 
@@ -56,8 +55,6 @@ class Account {
     Account &operator=(const Account &) = delete;
 
     const SpaceLimits &limits() const { return limits_; }
-    // The time by which uses are counted. By the index's limit: processes may have others.
-    UseTime use_time(const Index &index) const;
     // What all files may hold together.
     std::uint64_t allowed_bytes(Purpose purpose) const {
         return purpose == Purpose::copy ? limits_.copy_bytes : limits_.put_bytes;

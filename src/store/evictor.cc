@@ -132,7 +132,7 @@ Result<std::optional<std::uint32_t>> Evictor::choose_victim(Index &index) {
 
 // Who goes on with another's victim goes by what all have learned, too.
 void Evictor::update_taste(Index &index) {
-    const Learned now = {account_.use_time(index), index.clears()};
+    const Learned now = {index.use_time(), index.clears()};
     if (learned_ && learned_->clears == now.clears) {
         const auto passed = static_cast<UseTime>(now.time - learned_->time);
         if (passed == 0 || (passed < kLearnEach && !reuse_.has_many_notes())) return;
@@ -205,7 +205,7 @@ std::optional<unsigned> Evictor::percent_that_stays(Index &index, const SegmentF
 // Sets `uses` to those of the key: what its record and its slot tell, or the sample, if that knows more.
 // An entry that was not copied yet may have had a ghost.
 Candidate Evictor::candidate_of(Index &index, const RecordHeader &header, Slot slot, Uses &uses) {
-    const UseTime time = account_.use_time(index);
+    const UseTime time = index.use_time();
     uses = header.uses.count == 0 ? Uses{1, time} : header.uses;
     const auto known = policy_.learns ? reuse_.uses_of(header.key_hash) : std::nullopt;
     if (policy_.learns && !known && !header.copied) {
@@ -363,6 +363,7 @@ Status Evictor::retire(Index &index, std::uint32_t segment, bool wait) {
     TRY_ASSIGN(const auto discarded, retire_segment(directory_, index, segment));
     if (discarded) discard(index, *discarded, wait || disk_bytes <= kQuickBytes);
     account_.note_freed(disk_bytes);
+    index.pass_use_time(disk_bytes, account_.limits().limit_bytes);
     index.forget_victim();
     planned_victim_.reset();
     reader_.segments().forget_deleted();

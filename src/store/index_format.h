@@ -70,6 +70,7 @@ enum class Counter : unsigned {
     cleared_at = 16,   // when that was last, s since 1970; 0: never
     ghosts = 17,       // grows when the file of ghosts is made
     sampling = 18,     // of 2^(this - 1) keys one is in the file `reuse`; 0: there is none
+    turned = 19,       // bytes that evicting has retired, in parts of the limit, see turned_by()
 };
 
 // In Counter::victim: the segment has no writer and gets none, so its entries may be dropped.

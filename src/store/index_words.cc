@@ -127,9 +127,9 @@ void IndexWords::set_cleared_now() {
 }
 
 void IndexWords::take_over(const IndexWords &before, std::uint64_t boot) {
-    for (const Counter counter :
-         {Counter::limit_bytes, Counter::victim, Counter::copy_debt, Counter::unsynced,
-          Counter::clears, Counter::cleared_at, Counter::ghosts, Counter::sampling}) {
+    for (const Counter counter : {Counter::limit_bytes, Counter::victim, Counter::copy_debt,
+                                  Counter::unsynced, Counter::clears, Counter::cleared_at,
+                                  Counter::ghosts, Counter::sampling, Counter::turned}) {
         word(counter).store(before.word(counter).load());
     }
     clears_taken_ = clears();

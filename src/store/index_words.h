@@ -116,9 +116,10 @@ class IndexWords {
     void set_sampling(std::uint64_t shift_and_one) {
         if (sampling() != shift_and_one) word(Counter::sampling).store(shift_and_one);
     }
-    // The time by which uses are counted.
-    UseTime use_time(std::uint64_t segment_bytes, std::uint64_t limit_bytes) const {
-        return cairn::use_time(retired(Order::relaxed) & ~kSealed, segment_bytes, limit_bytes);
+    // The time by which uses are counted. It passes as evicting retires so many bytes.
+    UseTime use_time() const { return cairn::use_time(word(Counter::turned).load(Order::relaxed)); }
+    void pass_use_time(std::uint64_t bytes, std::uint64_t limit_bytes) {
+        word(Counter::turned).fetch_add(turned_by(bytes, limit_bytes));
     }
 
     // For an index that is about to take the place of another one, in the system start `boot`.

@@ -119,7 +119,7 @@ Taste Reuse::taste(unsigned number) const {
 
 std::optional<Taste> Reuse::learn(Index &index, Account &account, RecordReader &reader) {
     const SpaceLimits &limits = account.limits();
-    const UseTime now = account.use_time(index);
+    const UseTime now = index.use_time();
     const Error loaded = load(index).error();
     // It may be whole.
     if (loaded == Error::io || loaded == Error::no_memory) return std::nullopt;
@@ -228,7 +228,7 @@ void Reuse::begin(Index &index, const Account &account, RecordReader &reader) {
     state_.cache_id = index.identity().cache_id;
     state_.words.resize(static_cast<std::size_t>(word_count(account.limits().limit_bytes)));
     state_.shift = shift_for(index, state_.words.size());
-    const UseTime now = account.use_time(index);
+    const UseTime now = index.use_time();
     state_.learned = now;
     index.for_each([&](Index::Place, Slot slot) {
         if (!is_tag_in_sample(slot.tag(), state_.shift)) return false;
@@ -321,7 +321,8 @@ bool Reuse::choose(UseTime now, std::uint64_t capacity_bytes) {
     for (std::uint64_t &word : state_.words) {
         if (!is_filled(word)) continue;
         const Known known = decode_word(word);
-        if (age_of(known.uses.last, now) >= kForgottenAge) {
+        const bool is_damaged = bytes_of(known.size) > capacity_bytes;
+        if (is_damaged || age_of(known.uses.last, now) >= kForgottenAge) {
             word = 0;
             continue;
         }
@@ -330,8 +331,9 @@ bool Reuse::choose(UseTime now, std::uint64_t capacity_bytes) {
         ++of_density[known.density];
         ++costs_known;
     }
-    state_.usual = 1;
+    state_.usual = kDensityAtFirst;
     if (costs_known != 0) {
+        state_.usual = 1;
         for (std::uint64_t seen = 0; (seen += of_density[state_.usual]) <= costs_known / 2;)
             ++state_.usual;
     }

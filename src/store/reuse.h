@@ -77,7 +77,7 @@ class Reuse {
         unsigned shift = 0;  // of 2^shift keys, one is in the sample
         unsigned chosen = kTastes - 1;
         UseTime learned = 0;
-        unsigned usual = 1;
+        unsigned usual = kDensityAtFirst;
         unsigned begins = 0;  // eighths of a turnover in which nothing need come back
         std::array<int, kTastes> thresholds = {};
         std::array<std::uint8_t, kTastes> lots = {};

@@ -26,9 +26,11 @@ TEST(UsesTest, TimeGoesRoundAndTheFutureHasNoAge) {
     EXPECT_EQ(age_of(30, 10), 0u);
     EXPECT_EQ(age_of(0, 191), 191u);
     // A turnover of 64 segments has eight times.
-    EXPECT_EQ(use_time(64, 1 << 20, 64 << 20), kUseTimesPerTurnover);
-    EXPECT_EQ(use_time(64 * 32, 1 << 20, 64 << 20), 0u);
-    EXPECT_EQ(use_time(UINT64_MAX, 1 << 20, 0), use_time(UINT64_MAX, 1 << 20, 1));
+    EXPECT_EQ(use_time(64 * turned_by(1 << 20, 64 << 20)), kUseTimesPerTurnover);
+    EXPECT_EQ(use_time(64 * 32 * turned_by(1 << 20, 64 << 20)), 0u);
+    EXPECT_EQ(turned_by(0, 0), turned_by(1, 1));
+    EXPECT_EQ(turned_by(UINT64_MAX, 1 << 20), turned_by(1, 1)) << "a turnover at most";
+    EXPECT_NEAR(turned_by(UINT64_MAX / 4, UINT64_MAX), turned_by(1, 4), 4);
 }
 
 TEST(UsesTest, QuartersOfOctavesAndTheirMiddle) {
@@ -95,9 +97,13 @@ class ReuseTest : public ::testing::Test {
     }
     // A key that is not there is made; some cost sixteen times as much as others.
     void make(Reuse &reuse, std::uint64_t key) {
-        reuse.note_put(index(), hash_of(key), key % 4 == 0 ? 16'000 : 1'000, kSize);
-        if (++made_ % 2 == 0) index().count_retired();  // a segment has a MiB
+        const std::uint32_t cost_us = key % 4 == 0 ? 16'000 : 1'000;
+        reuse.note_put(index(), hash_of(key), tells_costs_ ? cost_us : 0, kSize);
+        if (++made_ % 2 == 0) retire(1);
         if (made_ % 16 == 0) taste_ = learn(reuse);
+    }
+    void retire(std::uint64_t mib) {
+        index().pass_use_time(mib << 20, files_.account().limits().limit_bytes);
     }
     void loop(Reuse &reuse) {
         for (int round = 0; round < 6; ++round) {
@@ -107,6 +113,7 @@ class ReuseTest : public ::testing::Test {
 
     testing::CacheFiles files_;
     Reuse reuse_{files_.directory()};
+    bool tells_costs_ = true;
     std::uint64_t made_ = 0;
     std::optional<Taste> taste_;
 };
@@ -184,12 +191,12 @@ TEST_F(ReuseTest, WhatWasNotUsedForLongNeverSeemsNew) {
     EXPECT_TRUE(reuse_.uses_of(hash_of(7)));
     unsigned age = 0;
     for (unsigned segment = 0; segment < 40 * 64; ++segment) {
-        index().count_retired();
+        retire(1);
         if (segment % 16 != 0) continue;  // a quarter of a turnover
         (void)learn(reuse_);
         const auto uses = reuse_.uses_of(hash_of(7));
         const unsigned before = age;
-        age = uses ? age_of(uses->last, files_.account().use_time(index())) : 255;
+        age = uses ? age_of(uses->last, index().use_time()) : 255;
         ASSERT_GE(age, before) << segment;
     }
     EXPECT_FALSE(reuse_.uses_of(hash_of(7)));
@@ -202,6 +209,17 @@ TEST_F(ReuseTest, WhereNothingComesBackNothingIsWorthCopying) {
     made_ = 0;
     loop(reuse_);
     EXPECT_TRUE(taste_) << "since then all came back";
+}
+
+// To tell the cost is left to the application.
+TEST_F(ReuseTest, WhereNobodyTellsCostsWhatComesBackIsWorthCopyingAllTheSame) {
+    tells_costs_ = false;
+    ASSERT_FALSE(learn(reuse_));
+    for (std::uint64_t key = 0; key < 10 * 128; ++key) make(reuse_, key);
+    EXPECT_FALSE(taste_) << "nothing has come back";
+    made_ = 0;
+    loop(reuse_);
+    EXPECT_TRUE(taste_);
 }
 
 TEST_F(ReuseTest, AnotherProcessGoesOnWhereOneStopped) {

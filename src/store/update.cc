@@ -106,7 +106,7 @@ Result<std::optional<PutOutcome>> Store::try_put(Index &index, Bytes key, Bytes 
     header.value_size = static_cast<std::uint32_t>(value.size());
     header.raw_size = header.value_size;
     header.cost_us = options.cost_us;
-    header.uses = {1, account_->use_time(index)};
+    header.uses = {1, index.use_time()};
     header.stamp_ns = index.next_stamp();
     header.value_check = value_checksum(value);
     TRY_ASSIGN(const auto record, append(index, header, key, value));

@@ -33,11 +33,18 @@ struct Uses {
     bool operator==(const Uses &) const = default;
 };
 
-constexpr UseTime use_time(std::uint64_t retired_segments, std::uint64_t segment_bytes,
-                           std::uint64_t limit_bytes) {
-    const std::uint64_t bytes = retired_segments * segment_bytes;
-    return static_cast<UseTime>(bytes * kUseTimesPerTurnover /
-                                std::max<std::uint64_t>(limit_bytes, 1));
+// Turnovers are added up in parts of 2^-24. Each process adds by its own limit, so another limit changes
+// how fast time passes, and not what time it is.
+inline constexpr unsigned kTurnoverBits = 24;
+constexpr UseTime use_time(std::uint64_t turned) {
+    return static_cast<UseTime>((turned * kUseTimesPerTurnover) >> kTurnoverBits);
+}
+// By the bytes that were retired: a turnover at most.
+constexpr std::uint64_t turned_by(std::uint64_t bytes, std::uint64_t limit_bytes) {
+    constexpr std::uint64_t kTurnover = std::uint64_t{1} << kTurnoverBits;
+    if (bytes >= limit_bytes) return kTurnover;
+    if (bytes < UINT64_MAX >> kTurnoverBits) return (bytes << kTurnoverBits) / limit_bytes;
+    return bytes / std::max<std::uint64_t>(limit_bytes >> kTurnoverBits, 1);
 }
 
 // 0 for times of the future, as after damage.
@@ -80,12 +87,15 @@ enum class Aging : std::uint8_t { soon, slowly, never };
 // What counts of look-ups: all, or their square root, where those of long ago say little of what comes next.
 enum class Counting : std::uint8_t { all, root };
 
+// Where no cost is known at all: a microsecond for each byte.
+inline constexpr unsigned kDensityAtFirst = 80;
+
 // What the default policy goes by.
 struct Taste {
     Aging aging;
-    int threshold = INT_MIN;  // entries of a greater worth stay
-    unsigned lots = 0;        // and of those of that worth so many of 256
-    unsigned usual = 1;       // density of an entry whose cost is not known
+    int threshold = INT_MIN;           // entries of a greater worth stay
+    unsigned lots = 0;                 // and of those of that worth so many of 256
+    unsigned usual = kDensityAtFirst;  // of an entry whose cost is not known
     Counting counting = Counting::all;
     bool operator==(const Taste &) const = default;
 };

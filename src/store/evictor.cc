@@ -219,6 +219,7 @@ Candidate Evictor::candidate_of(Index &index, const RecordHeader &header, Slot s
     candidate.uses = uses.count;
     candidate.age = age_of(uses.last, time);
     candidate.lot = lot_of(header.key_hash);
+    candidate.raw_bytes = header.raw_record_size();
     return candidate;
 }
 

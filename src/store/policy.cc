@@ -62,8 +62,10 @@ std::uint64_t points_of(const Policy &policy, const Candidate &candidate, unsign
 }
 
 std::uint64_t points_of(const Candidate &candidate, const Taste &taste) {
-    const int worth = worth_of(candidate.uses, density_of(candidate.cost_us, candidate.size_bytes),
-                               candidate.age, taste);
+    // The taste was found among entries as they were put.
+    const std::uint64_t bytes = std::max(candidate.raw_bytes, candidate.size_bytes);
+    const int worth =
+        worth_of(candidate.uses, density_of(candidate.cost_us, bytes), candidate.age, taste);
     return stays(worth, candidate.lot, taste) ? 1 + static_cast<std::uint64_t>(worth - INT16_MIN)
                                               : 0;
 }

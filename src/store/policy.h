@@ -28,11 +28,12 @@ struct Candidate {
     std::uint32_t cost_us;     // of making the value again; 0: unknown
     unsigned hits;             // since it was stored or last copied, at most 3
     bool pinned;
-    bool copied;        // at least once
-    unsigned uses = 0;  // look-ups altogether, as far as known; with a Taste only
-    unsigned age = 0;   // since the last one, see store/uses.h; with a Taste only
-    unsigned lot = 0;   // of its key; with a Taste only
-    bool keep = false;  // the policy's answer
+    bool copied;                  // at least once
+    unsigned uses = 0;            // look-ups altogether, as far as known; with a Taste only
+    unsigned age = 0;             // since the last one, see store/uses.h; with a Taste only
+    unsigned lot = 0;             // of its key; with a Taste only
+    std::uint64_t raw_bytes = 0;  // of the record if it was not compressed; with a Taste only
+    bool keep = false;            // the policy's answer
 };
 
 // How many bytes may be copied: of pinned entries, and of all that are not.

@@ -318,5 +318,21 @@ TEST(PolicyTest, WhereAllIsWorthACopyTheDebtStaysBelowAnEighthOfTheLimitAndOnePa
     EXPECT_EQ(largest, 8500u);  // 8000, 7500, 8500, 8000, ...
 }
 
+// A taste is found among entries as they were put.
+TEST(PolicyTest, ToATasteAnEntryIsWorthNoMoreBecauseItIsCompressed) {
+    Candidate whole = sized(entry('w', 1), 4096).candidate;
+    Candidate compressed = sized(entry('c', 2), 1024).candidate;
+    whole.raw_bytes = compressed.raw_bytes = 4096;
+    const Taste any = {Aging::never};
+    const int worth = worth_of(1, density_of(whole.cost_us, 4096), 0, any);
+    for (const int threshold : {worth - 1, worth}) {
+        std::vector<Candidate> both = {whole, compressed};
+        const Taste taste = {Aging::never, threshold};
+        default_policy().choose(both, {kAll, kAll}, &taste);
+        EXPECT_EQ(both[0].keep, threshold < worth);
+        EXPECT_EQ(both[1].keep, threshold < worth);
+    }
+}
+
 }  // namespace
 }  // namespace cairn

@@ -75,9 +75,13 @@ struct RecordHeader {
 
     // Where the value begins, from the begin of the record. Values are aligned to 16 bytes.
     std::size_t value_offset() const { return align_up(kRecordHeaderSize + key_size, 16); }
-    std::uint64_t record_size() const {
-        return align_up(std::uint64_t{value_offset()} + value_size + kRecordEndSize,
-                        kRecordAlignment);
+    std::uint64_t record_size() const { return size_with(value_size); }
+    // As if the value were not compressed.
+    std::uint64_t raw_record_size() const { return size_with(raw_size); }
+
+  private:
+    std::uint64_t size_with(std::uint32_t bytes) const {
+        return align_up(std::uint64_t{value_offset()} + bytes + kRecordEndSize, kRecordAlignment);
     }
 };
 

@@ -235,7 +235,7 @@ void Reuse::begin(Index &index, const Account &account, RecordReader &reader) {
         const ReadRecord read = reader.read_any_key(state_.cache_id, slot.location());
         if (read.outcome != ReadOutcome::found) return false;
         const RecordHeader &header = read.header;
-        const std::uint64_t size = header.record_size();
+        const std::uint64_t size = header.raw_record_size();
         enter(header.key_hash, uses_with(header.uses, slot.hits(), now),
               density_of(header.cost_us, size), size_of(size));
         return false;

@@ -251,6 +251,26 @@ TEST_F(ByHandTest, WithAnotherLockFileNobodyTakesTheSealOfALivingRebuildAway) {
     EXPECT_EQ(get(*second_, "key"), "newest");
 }
 
+// Where it was given back just after it could not be had, nobody holds it.
+TEST_F(ByHandTest, TheNameOfAnIndexIsHeldByOneAlsoWhereItWasGivenBackAtThatMoment) {
+    second_.reset();  // their threads use the system calls
+    first_.reset();
+    static std::atomic<bool> is_taken;
+    is_taken = true;
+    table_.lock = [](int fd, int command, struct flock *range) {
+        const bool refuses = range->l_type == F_WRLCK && range->l_start == kNameByte &&
+                             command == F_OFD_SETLK && is_taken.exchange(false);
+        if (!refuses) return next_calls->lock(fd, command, range);
+        errno = EAGAIN;
+        return -1;
+    };
+    const auto held = IndexNameLock::acquire(directory(), 0);
+    ASSERT_TRUE(held.ok());
+    EXPECT_FALSE(is_taken) << "it was not asked for";
+    ASSERT_TRUE(directory().remove_file(kLockFileName).ok());
+    EXPECT_EQ(IndexNameLock::acquire(directory(), 0).error(), Error::busy);
+}
+
 // Closing takes in what look-ups have noted.
 TEST_F(ByHandTest, ClosingWhereTheIndexMayOnlyBeReadByNowLearnsNothing) {
     options_.limit_bytes = 1 << 20;

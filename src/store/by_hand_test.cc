@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@
 #include "store/space.h"
 #include "store/store.h"
 #include "store/testing/calls.h"
+
+namespace fs = std::filesystem;
 
 namespace cairn {
 namespace {
@@ -269,6 +272,53 @@ TEST_F(ByHandTest, TheNameOfAnIndexIsHeldByOneAlsoWhereItWasGivenBackAtThatMomen
     EXPECT_FALSE(is_taken) << "it was not asked for";
     ASSERT_TRUE(directory().remove_file(kLockFileName).ok());
     EXPECT_EQ(IndexNameLock::acquire(directory(), 0).error(), Error::busy);
+}
+
+// Another index takes the place between opening the old one and locking it.
+TEST_F(ByHandTest, TheIndexThatIsHeldIsTheOneThatHasTheName) {
+    second_.reset();
+    first_.reset();
+    const std::string folder = options_.root + "/cache/" + format_folder(kNewestFormat) + "/";
+    static std::function<void()> when_locked;
+    when_locked = [&] {
+        fs::copy_file(folder + kIndexFileName, folder + "another");
+        fs::rename(folder + "another", folder + kIndexFileName);
+    };
+    table_.lock = [](int fd, int command, struct flock *range) {
+        if (range->l_start == kNameByte && when_locked) std::exchange(when_locked, {})();
+        return next_calls->lock(fd, command, range);
+    };
+    const auto held = IndexNameLock::acquire(directory(), 1'000'000);
+    ASSERT_TRUE(held.ok());
+    ASSERT_FALSE(when_locked) << "it was not asked for";
+    const auto named = directory().open_file(kIndexFileName, Access::read_only);
+    ASSERT_TRUE(named.ok());
+    EXPECT_TRUE(named->is_locked(kNameByte, LockKind::shared).value());
+}
+
+// A process with another lock file must not give the name away meanwhile.
+TEST_F(ByHandTest, WhoWipesTheCacheHoldsTheNameOfTheIndex) {
+    ASSERT_EQ(put(*first_, "key", "value"), Error::none);
+    second_.reset();
+    first_.reset();
+    static std::function<void()> when_wiped;
+    static Error error;
+    error = Error::none;
+    when_wiped = [&] {
+        ASSERT_TRUE(directory().remove_file(kLockFileName).ok());
+        error = IndexNameLock::acquire(directory(), 0).error();
+    };
+    table_.unlinkat = [](int in, const char *path, int flags) {
+        const bool is_segment = std::string_view(path).ends_with(".val");
+        if (is_segment && when_wiped) std::exchange(when_wiped, {})();
+        return next_calls->unlinkat(in, path, flags);
+    };
+    options_.version = 2;
+    first_ = open();
+    ASSERT_NE(first_, nullptr);
+    EXPECT_FALSE(when_wiped) << "no segment was removed";
+    EXPECT_EQ(error, Error::busy);
+    EXPECT_EQ(get(*first_, "key"), "(miss)");
 }
 
 // Closing takes in what look-ups have noted.

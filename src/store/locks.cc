@@ -94,9 +94,17 @@ Result<IndexNameLock> IndexNameLock::acquire(const Directory &directory,
         if (has_none) return lock;
         if (!index.ok()) return why;
         auto named = OwnerLock::acquire(std::move(*index), kNameByte);
-        if (named.ok()) lock.named_.emplace(std::move(*named));
-        if (named.ok()) return lock;
-        if (named.error() != Error::busy) return named.error();
+        if (named.ok()) {
+            TRY_ASSIGN(const FileInfo held, named->file().info());
+            const auto there = directory.info(kIndexFileName);
+            // Else it lost the name before it was locked.
+            if (there.ok() && is_same_file(there.value(), held)) {
+                lock.named_.emplace(std::move(*named));
+                return lock;
+            }
+        } else if (named.error() != Error::busy) {
+            return named.error();
+        }
     } while (backoff.pause());
     return Error::busy;
 }

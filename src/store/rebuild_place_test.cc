@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "os/system_calls.h"
 #include "store/locks.h"
 #include "store/marks.h"
 #include "store/publish.h"
@@ -167,6 +170,33 @@ TEST_F(RebuildTest, WithAnotherLockFileNoIndexTakesItsPlaceBesideAnother) {
         EXPECT_FALSE(done.value());
     }
     EXPECT_TRUE(rebuild().value());
+    EXPECT_EQ(files_.get("key"), "stored");
+}
+
+TEST_F(RebuildTest, TheNewIndexIsHeldFromTheMomentThatItHasTheName) {
+    files_.put("key", "stored");
+    static const SystemCalls *next;
+    static std::function<void()> when_named;
+    static Error error;
+    next = system_calls;
+    error = Error::none;
+    when_named = [&] {
+        ASSERT_TRUE(files_.directory().remove_file(kLockFileName).ok());
+        error = IndexNameLock::acquire(files_.directory(), 0).error();
+    };
+    SystemCalls calls = *next;
+    calls.renameat = [](int from, const char *path, int to, const char *name) {
+        const int result = next->renameat(from, path, to, name);
+        if (std::string_view(name) == kIndexFileName && when_named) std::exchange(when_named, {})();
+        return result;
+    };
+    system_calls = &calls;
+    const auto done = rebuild();
+    system_calls = next;
+    ASSERT_TRUE(done.ok());
+    EXPECT_TRUE(done.value());
+    EXPECT_FALSE(when_named) << "no index took its place";
+    EXPECT_EQ(error, Error::busy);
     EXPECT_EQ(files_.get("key"), "stored");
 }
 

@@ -14,6 +14,7 @@
 #include <functional>
 #include <thread>
 
+#include "os/deadline.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/random.h"
@@ -168,6 +169,7 @@ TEST_F(CrashGuardTest, ProcessesThatEndTogetherAreOneCrash) {
     ASSERT_EQ(::pipe(ready.data()), 0);
     for (int i = 0; i < 3; ++i) {
         children.emplace_back([&]() -> int {
+            be_patient(1000);
             (void)join_crash_guard(root_, kName);
             const InsideFrontEnd inside;
             if (::write(ready[1], "r", 1) != 1) return 1;

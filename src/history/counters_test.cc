@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "history/testing/counters_fixture.h"
+#include "os/deadline.h"
 #include "support/process.h"
 
 namespace cairn {
@@ -74,6 +75,7 @@ TEST_F(CountersTest, ThreadsAndProcessesLoseNothing) {
     std::vector<Child> children;
     for (int i = 0; i < 8; ++i) {
         children.emplace_back([&] {
+            be_patient(1000);
             pretend_day(kDay);
             if (!open_counters(root_)) return 1;
             DayTally tally(i % 2 == 0 ? "even" : "odd", 1);
@@ -211,6 +213,7 @@ TEST_F(CountersTest, ForgettingLeavesProcessesTheirRows) {
 
 TEST_F(CountersTest, AForkedChildCountsOn) {
     ASSERT_EQ(in_process([] {
+                  be_patient(1000);
                   DayTally game("game", 0);
                   game.add(kHits, 1);
                   std::vector<Child> children;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "history/testing/counters_fixture.h"
+#include "os/deadline.h"
 #include "os/file.h"
 #include "support/eventually.h"
 #include "support/files.h"
@@ -37,6 +38,7 @@ TEST_F(CountersTroubleTest, KilledProcessesHaveCountedWhatTheyConfirmed) {
     ASSERT_NE(shared, nullptr);
     shared->day = kDay;
     const auto work = [&](std::size_t number) {
+        be_patient(1000);
         if (!open_counters(root_)) return 1;
         DayTally one("application " + std::to_string(number % 3), number);
         DayTally other("shared", 0);
@@ -73,10 +75,8 @@ TEST_F(CountersTroubleTest, KilledProcessesHaveCountedWhatTheyConfirmed) {
     }
     std::uint64_t confirmed = 0;
     for (const auto &each : shared->confirmed) confirmed += each;
-    // What cannot get a row in 20 ms is confirmed here, and not counted.
     const std::uint64_t counted = all_hits();
-    RecordProperty("not_counted", std::to_string(confirmed - std::min(counted, confirmed)));
-    EXPECT_GE(counted, confirmed * 9 / 10);
+    EXPECT_GE(counted, confirmed);
     EXPECT_LE(counted, confirmed + killed);
     std::uint64_t earlier = 0;
     for (const DayRow &row : read_counters(root_)) {

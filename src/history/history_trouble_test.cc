@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "history/testing/history_fixture.h"
+#include "os/deadline.h"
 #include "os/testing/failing_calls.h"
 #include "support/process.h"
 #include "support/shared.h"
@@ -106,6 +107,7 @@ TEST_F(HistoryTroubleTest, ProcessesNoteAtOnceAndNothingIsLost) {
     std::vector<Child> children;
     for (std::uint64_t p = 0; p < kProcesses; ++p) {
         children.emplace_back([this, p] {
+            be_patient(1000);
             const auto history = open(1024 * kMiB);
             for (std::uint64_t i = 0; i < kEach; ++i) {
                 history->note(program(p * kEach + i), true);

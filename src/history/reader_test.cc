@@ -14,6 +14,7 @@
 
 #include "history/files.h"
 #include "history/history.h"
+#include "os/deadline.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/random.h"
@@ -250,6 +251,7 @@ TEST_F(HistoryReaderTest, ProcessesKeepSourcesAtOnce) {
     std::vector<Child> children;
     for (std::uint8_t p = 0; p < 3; ++p) {
         children.emplace_back([this, p] {
+            be_patient(1000);
             const auto history = open();
             for (std::uint8_t i = 0; i < 50; ++i) {
                 history->keep_sources({p, i}, std::string(static_cast<std::size_t>(i) * 10, 'a'));

@@ -12,6 +12,7 @@
 #include "history/files.h"
 #include "history/history.h"
 #include "history/reader.h"
+#include "os/deadline.h"
 #include "os/testing/scratch.h"
 
 namespace cairn {
@@ -27,6 +28,7 @@ constexpr const char *kSibling = "gl-app-0000000000000002";
 class HistoryThreadsTest : public ::testing::Test {
   protected:
     HistoryThreadsTest() {
+        be_patient(1000);
         fs::create_directory(root_);
         fs::permissions(root_, fs::perms::owner_all);
         for (const char *name : {kOwn, kSibling}) {
@@ -34,6 +36,7 @@ class HistoryThreadsTest : public ::testing::Test {
             std::ofstream(root_ + "/" + name + "/generation") << "application: app\n";
         }
     }
+    ~HistoryThreadsTest() override { be_patient(1); }
     std::unique_ptr<History> open(const char *identifier = kOwn, std::uint64_t driver = 1) const {
         auto opened = History::open({root_, identifier, driver, 1u << 30});
         EXPECT_TRUE(opened.ok());

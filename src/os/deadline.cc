@@ -2,6 +2,7 @@
 #include "os/deadline.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "os/environment.h"
 
@@ -9,6 +10,8 @@ namespace cairn {
 namespace {
 
 constexpr std::uint64_t kPauseMaxUs = 1'000;
+
+std::atomic<unsigned> times_patient = 1;
 
 std::uint64_t ns_after_now(std::uint64_t count, std::uint64_t unit_ns) {
     const std::uint64_t now = monotonic_ns();
@@ -28,6 +31,13 @@ Deadline Deadline::in_ms(std::uint64_t milliseconds) {
 bool Deadline::has_passed() const {
     return ns_ != UINT64_MAX && monotonic_ns() >= ns_;
 }
+
+void be_patient(unsigned times) {
+    times_patient.store(times, std::memory_order_relaxed);
+}
+
+Backoff::Backoff(std::uint64_t patience_us)
+    : left_us_(patience_us * times_patient.load(std::memory_order_relaxed)) {}
 
 bool Backoff::pause() {
     if (left_us_ == 0) return false;

@@ -38,7 +38,7 @@ class Deadline {
 // takes longer than it should, and so does the work of the one that is waited for.
 class Backoff {
   public:
-    explicit Backoff(std::uint64_t patience_us) : left_us_(patience_us) {}
+    explicit Backoff(std::uint64_t patience_us);
     // Sleeps. False, at once: the patience is at its end.
     bool pause();
     std::uint64_t left_us() const { return left_us_; }
@@ -47,5 +47,9 @@ class Backoff {
     std::uint64_t left_us_;
     std::uint64_t next_us_ = 20;
 };
+
+// For tests of what is lost only where somebody gives up: from now on each Backoff that is made in this
+// process, or in a child that it forks, is so many times as patient.
+void be_patient(unsigned times);
 
 }  // namespace cairn

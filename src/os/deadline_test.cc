@@ -43,6 +43,14 @@ TEST(Backoff, SleepsAsLongAsItsPatienceInPausesThatGrow) {
     EXPECT_LE(count, 13);
 }
 
+TEST(Backoff, IsAsPatientAsATestWants) {
+    be_patient(3);
+    const Backoff patient(5'000);
+    be_patient(1);
+    EXPECT_EQ(patient.left_us(), 15'000u);
+    EXPECT_EQ(Backoff(5'000).left_us(), 5'000u);
+}
+
 // As in a process that is being profiled.
 TEST(Backoff, SleepsAsLongWhileSignalsComeInBetween) {
     struct sigaction before = {}, handled = {};

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/deadline.h"
 #include "os/environment.h"
 #include "os/system_calls.h"
 #include "os/testing/scratch.h"
@@ -41,6 +42,7 @@ class LostIndexTest : public ::testing::Test {
         options_.limit_bytes = 64 << 20;
         store_ = open();
     }
+    ~LostIndexTest() override { be_patient(1); }
     std::unique_ptr<Store> open() const {
         auto opened = Store::open(options_);
         if (!opened.ok()) return nullptr;
@@ -98,6 +100,7 @@ TEST_F(LostIndexTest, APutIntoAFirstLevelThatIsZerosLosesNothingForGood) {
     for (int i = 0; i < 50; ++i) put(*store_, "new" + std::to_string(i), "value");
     const auto later = open();
     ASSERT_NE(later, nullptr);
+    be_patient(1000);  // with the thread that rebuilds
     for (int i = 0; i < 50; ++i) {
         EXPECT_EQ(get(*later, "key" + std::to_string(i)), "value") << i;
         EXPECT_EQ(get(*later, "new" + std::to_string(i)), "value") << i;
@@ -309,6 +312,7 @@ class LostIdentityTest : public LostIndexTest {
     }
     int found() const {
         const auto store = open();
+        be_patient(1000);  // with the thread that rebuilds
         int count = 0;
         for (int i = 0; i < kKeys; ++i) count += get(*store, "key" + std::to_string(i)) == "value";
         return count;

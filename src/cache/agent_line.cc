@@ -11,23 +11,23 @@ namespace {
 
 constexpr std::uint64_t kNsPerUs = 1000, kNsPerMs = 1'000'000;
 
-double chance() {
+}  // namespace
+
+double AgentLine::random_chance() {
     std::array<std::byte, sizeof(std::uint32_t)> bytes = {};
     random_bytes(bytes);
     return get_le<std::uint32_t>(bytes, 0) / 4294967296.0;
 }
-
-}  // namespace
 
 AgentLine &AgentLine::of_process() {
     static auto *const line = new AgentLine;
     return *line;
 }
 
-void AgentLine::fail(State &state) {
+void AgentLine::fail(State &state) const {
     state.socket = Socket();
     state.is_late = false;
-    state.patience.note_failure(monotonic_ns(), chance());
+    state.patience.note_failure(monotonic_ns(), chance_());
 }
 
 // A connection on which an answer is missing is given up: the agent answers one question after the
@@ -44,7 +44,7 @@ bool AgentLine::send(State &state, const std::string &path, Bytes message) {
 }
 
 // The next answer that is there; nullopt: none, and the connection is closed unless it may come.
-std::optional<AgentAnswer> AgentLine::receive(State &state) {
+std::optional<AgentAnswer> AgentLine::receive(State &state) const {
     std::array<std::byte, kAnswerSize + 1> buffer;
     const auto size = state.socket.receive(buffer, nullptr);
     if (size.error() == Error::busy) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<AgentAnswer> AgentLine::receive(State &state) {
     return answer;
 }
 
-std::optional<KeptPackName> AgentLine::take_late(State &state) {
+std::optional<KeptPackName> AgentLine::take_late(State &state) const {
     if (!state.is_late || !state.socket.valid()) return std::nullopt;
     const auto answer = receive(state);
     if (!answer) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<KeptPackName> AgentLine::take_late(State &state) {
 }
 
 void AgentLine::ask(State &state, AgentQuestion &question, std::uint64_t patience_us,
-                    const std::string &socket, Heard &heard) {
+                    const std::string &socket, Heard &heard) const {
     const std::uint64_t begin_ns = monotonic_ns();
     const std::uint64_t end_ns = begin_ns + patience_us * kNsPerUs;
     question.sequence = state.last_sequence + 1;
@@ -91,7 +91,7 @@ void AgentLine::ask(State &state, AgentQuestion &question, std::uint64_t patienc
     }
     state.is_late = true;
     heard.is_late = true;
-    state.patience.note_failure(monotonic_ns(), chance());
+    state.patience.note_failure(monotonic_ns(), chance_());
 }
 
 AgentLine::Heard AgentLine::ask(AgentQuestion question, const Limits &limits,

@@ -36,6 +36,12 @@ class AgentLine {
         std::optional<KeptPackName> late;  // the answer to a question before
     };
 
+    // From 0 to below 1.
+    using Chance = double (*)();
+    static double random_chance();
+    // `chance` is of how long there are no questions after a failure.
+    explicit AgentLine(Chance chance = &random_chance) : chance_(chance) {}
+
     // That of this process, for all of its caches: its breaker counts for all, too. It is never
     // destroyed, as exit handlers may ask.
     static AgentLine &of_process();
@@ -55,14 +61,15 @@ class AgentLine {
         AskingPatience patience GUARDED_BY(mutex);
     };
 
-    static void fail(State &state) REQUIRES_LOCK(state.mutex);
+    void fail(State &state) const REQUIRES_LOCK(state.mutex);
     static bool send(State &state, const std::string &path, Bytes message)
         REQUIRES_LOCK(state.mutex);
-    static std::optional<KeptPackName> take_late(State &state) REQUIRES_LOCK(state.mutex);
-    static std::optional<AgentAnswer> receive(State &state) REQUIRES_LOCK(state.mutex);
-    static void ask(State &state, AgentQuestion &question, std::uint64_t patience_us,
-                    const std::string &socket, Heard &heard) REQUIRES_LOCK(state.mutex);
+    std::optional<KeptPackName> take_late(State &state) const REQUIRES_LOCK(state.mutex);
+    std::optional<AgentAnswer> receive(State &state) const REQUIRES_LOCK(state.mutex);
+    void ask(State &state, AgentQuestion &question, std::uint64_t patience_us,
+             const std::string &socket, Heard &heard) const REQUIRES_LOCK(state.mutex);
 
+    const Chance chance_;
     PerProcess<State> state_;
 };
 

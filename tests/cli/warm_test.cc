@@ -33,7 +33,7 @@ TEST_F(WarmTest, WhatWasMadeIsNotMadeAgainUnlessThatIsAskedFor) {
 }
 
 TEST_F(WarmTest, AProgramThatEndsOrSilencesThePlayerIsLeftOutFromThenOn) {
-    environment_["CAIRN_WARM_TIMEOUT_MS"] = "500";
+    environment_["CAIRN_WARM_TIMEOUT_MS"] = "3000";
     for (const char *what : {"crash", "hang", "nonsense", "huge"}) {
         SCOPED_TRACE(what);
         record({std::string(what) + " it"});
@@ -82,6 +82,7 @@ TEST_F(WarmTest, APlayerThatDoesNotBeginIsTriedThreeTimes) {
         EXPECT_THAT(done.standard_error, HasSubstr("the player ends without an answer"));
         EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
     }
+    environment_["CAIRN_WARM_TIMEOUT_MS"] = "5000";
     environment_["WARM_TEST_READY"] = "refuse";
     const Finished done = run();
     EXPECT_EQ(done.exit_code, 1);
@@ -125,7 +126,8 @@ TEST_F(WarmTest, IfNeededItLeavesAtOnceWhereAnotherOneIsAtIt) {
 }
 
 TEST_F(WarmTest, StoppedByASignalItSaysSoLeavesNoPlayerAndTheNextOneGoesOn) {
-    record(many("slow", 60));
+    constexpr int kPrograms = 300;
+    record(many("slow", kPrograms));
     int made = 0;
     for (const int number : {SIGINT, SIGTERM}) {
         Program program(cairn_command(command({"game", "--jobs", "2"})), environment_);
@@ -138,8 +140,8 @@ TEST_F(WarmTest, StoppedByASignalItSaysSoLeavesNoPlayerAndTheNextOneGoesOn) {
     }
     const Json last = result();
     EXPECT_GE(last["known"], made - 4) << "two players were stopped twice, at one program each";
-    EXPECT_EQ(last["done"], 60);
-    EXPECT_LE(given_in_all(), 60 + 4);
+    EXPECT_EQ(last["done"], kPrograms);
+    EXPECT_LE(given_in_all(), kPrograms + 4);
 }
 
 TEST_F(WarmTest, KilledAtAnyTimeItsPlayersDieAndTheNextOneGoesOn) {

@@ -3,6 +3,7 @@
 // the kernel refuses or takes at once.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -83,6 +84,10 @@ class HungServer {
     ~HungServer() { ::close(fd_); }
     HungServer(const HungServer &) = delete;
     HungServer &operator=(const HungServer &) = delete;
+    bool was_called() const {
+        pollfd poll = {fd_, POLLIN, 0};
+        return ::poll(&poll, 1, 60'000) == 1;
+    }
     std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/fleet"; }
 
   private:
@@ -130,6 +135,7 @@ TEST_F(StartTest, NothingIsWaitedForWhereTheAgentHangs) {
 TEST_F(StartTest, NothingIsWaitedForWhereTheRemoteHangs) {
     const AgentProcess agent(second_);
     expect_cheap();
+    ASSERT_TRUE(server_.was_called());
     agent.signal(SIGTERM);
     EXPECT_EQ(agent.wait(), 0);
     EXPECT_NE(agent.said().find("cut short"), std::string::npos) << agent.said();

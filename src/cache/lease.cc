@@ -2,6 +2,7 @@
 #include "cache/lease.h"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 #include "base/guarded.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr std::uint64_t kPauseMinNs = 50'000;
 constexpr std::uint64_t kPauseMaxNs = 1'000'000;
 constexpr std::uint64_t kWritePatienceUs = 1'000'000;
+constexpr std::uint64_t kHastyNs = 10'000'000'000;
 
 // All processes find the same byte; the kernel's limit is 2^63 - 1.
 std::uint64_t byte_of(Bytes key) {
@@ -31,6 +33,7 @@ struct Lease::Table {
     Mutex mutex;
     Condition released;
     Lease *first GUARDED_BY(mutex) = nullptr;
+    std::atomic<std::uint64_t> hasty_until_ns = 0;  // 0: the disk gets on
 };
 
 Lease::Table &Lease::table() {
@@ -67,9 +70,15 @@ Lease::~Lease() {
 }
 
 void Lease::flush() {
-    if (process_ == process_number()) {
-        (void)guarded([&] { return cache_.flush(kWritePatienceUs); });
-    }
+    if (process_ != process_number()) return;
+    // Each program would wait for a disk that stands still.
+    std::atomic<std::uint64_t> &until_ns = table().hasty_until_ns;
+    const std::uint64_t hasty_until_ns = until_ns.load(std::memory_order_relaxed);
+    const bool is_hasty = hasty_until_ns != 0 && monotonic_ns() < hasty_until_ns;
+    const Status done = guarded([&] { return cache_.flush(is_hasty ? 0 : kWritePatienceUs); });
+    if (done.ok() && hasty_until_ns != 0) until_ns.store(0, std::memory_order_relaxed);
+    if (done.error() == Error::busy && !is_hasty)
+        until_ns.store(monotonic_ns() + kHastyNs, std::memory_order_relaxed);
 }
 
 Result<std::unique_ptr<Lease>> Lease::make(Cache &cache, Bytes key) {

@@ -161,6 +161,40 @@ TEST_F(ProgramThreadsTest, ALeaseIsGivenBackOnceASlowDiskHasTheEntry) {
     slow.join();
 }
 
+// Each program would wait a second; one of the later ones may, as the machine does something else.
+TEST_F(ProgramThreadsTest, ADiskThatStandsIsWaitedForByOneLeaseAndNotByEach) {
+    const StandingDisk disk;
+    const Programs programs(options());
+    const auto release_ns = [&](const std::string &key, bool puts = true) {
+        cairn_lease *lease = nullptr;
+        EXPECT_EQ(cairn_lease_acquire(programs.handle(), key.data(), key.size(), 0, &lease),
+                  CAIRN_OK);
+        if (puts) programs.put(key, "1");
+        const std::uint64_t begin_ns = cairn::monotonic_ns();
+        cairn_lease_release(lease);
+        return cairn::monotonic_ns() - begin_ns;
+    };
+    StandingDisk::stands = true;
+    EXPECT_GE(release_ns("first"), 900'000'000u);
+    std::uint64_t quickest_ns = UINT64_MAX;
+    for (int i = 0; i < 5; ++i)
+        quickest_ns = std::min(quickest_ns, release_ns("key " + std::to_string(i)));
+    EXPECT_LT(quickest_ns, 500'000'000u);
+    StandingDisk::stands = false;
+    ASSERT_EQ(programs.flush(), CAIRN_OK);
+    // It gets on, and is waited for again.
+    (void)release_ns("nothing", false);
+    std::thread slow([] {
+        StandingDisk::wait_until_met();
+        cairn::sleep_us(50'000);
+        StandingDisk::stands = false;
+    });
+    StandingDisk::stands = true;
+    (void)release_ns("another");
+    EXPECT_EQ(programs.stats().queue_entries, 0u);
+    slow.join();
+}
+
 TEST_F(ProgramThreadsTest, AThreadThatIsCancelledWhileItGivesALeaseBackHasGivenItBack) {
     const StandingDisk disk;
     const Programs programs(options());

@@ -418,8 +418,8 @@ CAIRN_API int cairn_lease_acquire(cairn_cache *cache, const void *key, size_t ke
                                   uint32_t patience_ms, cairn_lease **lease);
 
 /* Gives a lease back. Put the entry first. Of a program cache it waits until queued entries are
- * written, one second at most, so that the next process finds the entry; not at all within ten
- * seconds after it waited in vain. */
+ * written, one second at most, so that the next process finds the entry. After a second in vain it
+ * waits 10 ms at most, until they are written in time or ten seconds have passed. */
 CAIRN_API void cairn_lease_release(cairn_lease *lease);
 
 /* -------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 #include "cache/lease.h"
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 
 #include "base/guarded.h"
@@ -19,6 +18,8 @@ namespace {
 constexpr std::uint64_t kPauseMinNs = 50'000;
 constexpr std::uint64_t kPauseMaxNs = 1'000'000;
 constexpr std::uint64_t kWritePatienceUs = 1'000'000;
+// After a wait in vain it is so short, until it suffices or so long after.
+constexpr std::uint64_t kHastyPatienceUs = 10'000;
 constexpr std::uint64_t kHastyNs = 10'000'000'000;
 
 // All processes find the same byte; the kernel's limit is 2^63 - 1.
@@ -33,7 +34,9 @@ struct Lease::Table {
     Mutex mutex;
     Condition released;
     Lease *first GUARDED_BY(mutex) = nullptr;
-    std::atomic<std::uint64_t> hasty_until_ns = 0;  // 0: the disk gets on
+    // The cache whose disk stood still at last. Each program would wait for it.
+    std::uint64_t hasty_cache GUARDED_BY(mutex) = 0;  // 0: none
+    std::uint64_t hasty_until_ns GUARDED_BY(mutex) = 0;
 };
 
 Lease::Table &Lease::table() {
@@ -71,14 +74,21 @@ Lease::~Lease() {
 
 void Lease::flush() {
     if (process_ != process_number()) return;
-    // Each program would wait for a disk that stands still.
-    std::atomic<std::uint64_t> &until_ns = table().hasty_until_ns;
-    const std::uint64_t hasty_until_ns = until_ns.load(std::memory_order_relaxed);
-    const bool is_hasty = hasty_until_ns != 0 && monotonic_ns() < hasty_until_ns;
-    const Status done = guarded([&] { return cache_.flush(is_hasty ? 0 : kWritePatienceUs); });
-    if (done.ok() && hasty_until_ns != 0) until_ns.store(0, std::memory_order_relaxed);
-    if (done.error() == Error::busy && !is_hasty)
-        until_ns.store(monotonic_ns() + kHastyNs, std::memory_order_relaxed);
+    Table &all = table();
+    const std::uint64_t cache = cache_.serial();
+    bool is_hasty = false;
+    {
+        const MutexLock lock(all.mutex);
+        is_hasty = all.hasty_cache == cache && monotonic_ns() < all.hasty_until_ns;
+    }
+    const std::uint64_t patience_us = is_hasty ? kHastyPatienceUs : kWritePatienceUs;
+    const Status done = guarded([&] { return cache_.flush(patience_us); });
+    const MutexLock lock(all.mutex);
+    if (done.ok() && all.hasty_cache == cache) all.hasty_cache = 0;
+    if (done.error() == Error::busy && !is_hasty) {
+        all.hasty_cache = cache;
+        all.hasty_until_ns = monotonic_ns() + kHastyNs;
+    }
 }
 
 Result<std::unique_ptr<Lease>> Lease::make(Cache &cache, Bytes key) {

@@ -42,9 +42,9 @@ class Lease {
     static Result<std::unique_ptr<Lease>> acquire(Cache &cache, Bytes key,
                                                   std::uint64_t patience_us);
     ~Lease();
-    // Waits until the entries that were put are written, a second at most, and not at all within ten
-    // seconds after it waited in vain. For before it is given back: else others do not find them. A
-    // point where a thread can be cancelled.
+    // Waits until the entries that were put are written, a second at most, and for moments only within
+    // ten seconds after it waited in vain. For before it is given back: else others do not find them.
+    // A point where a thread can be cancelled.
     void flush();
     Lease(const Lease &) = delete;
     Lease &operator=(const Lease &) = delete;

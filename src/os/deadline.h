@@ -1,7 +1,7 @@
 // How long something is waited for: until a moment, or as long as a number of pauses takes.
 // SPDX-License-Identifier: MIT
 //
-// Thread safety: values.
+// Thread safety: values; be_patient() in any thread.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ class Backoff {
 };
 
 // For tests of what is lost only where somebody gives up: from now on each Backoff that is made in this
-// process, or in a child that it forks, is so many times as patient.
+// process, or in a child that it forks, is so many times as patient. What left_us() is compared with
+// does not change: puts of the store wait for room no longer.
 void be_patient(unsigned times);
 
 }  // namespace cairn

@@ -97,6 +97,7 @@ Result<IndexNameLock> IndexNameLock::acquire(const Directory &directory,
         if (named.ok()) {
             TRY_ASSIGN(const FileInfo held, named->file().info());
             const auto there = directory.info(kIndexFileName);
+            if (!there.ok() && there.error() != Error::not_found) return there.error();
             // Else it lost the name before it was locked.
             if (there.ok() && is_same_file(there.value(), held)) {
                 lock.named_.emplace(std::move(*named));

@@ -91,7 +91,7 @@ class AskTest : public FleetTest {
     // delays some of them.
     static int best_of_ten(const std::function<int()> &body) {
         int result = 1;
-        for (int i = 0; i < 10 && result != 0; ++i) result = cairn::testing::in_child(body);
+        for (int i = 0; i < 10 && result > 0; ++i) result = cairn::testing::in_child(body);
         return result;
     }
     // The first machine's: to compile one takes half a second, so that a question is worth its while.

@@ -207,7 +207,8 @@ INSTANTIATE_TEST_SUITE_P(Each, RemoteSlownessTest,
 // Slow enough to take for ever, and quick enough not to stall.
 TEST_P(RemoteSlownessTest, TheWholeCallHasAnEnd) {
     Limits limits = short_limits();
-    limits.stall_ms = 20'000;
+    limits.stall_bytes = 50;
+    limits.stall_ms = 1'000;
     const auto remote =
         open_remote(Backend::of(GetParam().backend).url(space_, proxy_->port()), limits);
     proxy_->set(fault());

@@ -46,7 +46,8 @@ void Store::notice_retired_segments() {
 }
 
 // Calls read(index, hash, slot) for candidates until one is found. When damage may hide the entry,
-// once more in the index that was rebuilt from the segments.
+// once more in the index that was rebuilt from the segments. Where another index has taken the place of
+// that, the entry may have moved since: again in the other one.
 template <typename Read>
 bool Store::look_up(Bytes key, Read read) {
     if (options_.notice_deletion && !notice_deleted_index()) return false;
@@ -54,7 +55,7 @@ bool Store::look_up(Bytes key, Read read) {
     const std::uint64_t hash = index().hash(key);
     memory_.prefetch(hash);
     Damage damage;
-    for (bool is_rebuilt = false;; is_rebuilt = true) {
+    for (unsigned before = 0; before < kLookAgain; ++before) {
         Index &index = this->index();
         Index::Candidates candidates(index, hash);
         for (unsigned changes = 0; changes < kLookAgain;) {
@@ -75,8 +76,10 @@ bool Store::look_up(Bytes key, Read read) {
             candidates.restart();
             ++changes;
         }
-        if (is_rebuilt || !rebuild_for(index, hash, damage)) return false;
+        const bool again = before == 0 ? rebuild_for(index, hash, damage) : has_left(index);
+        if (!again || !notice_deleted_index()) return false;
     }
+    return false;
 }
 
 // For a slot that leads to no entry: whether a writer has replaced, copied or removed that since the
@@ -97,19 +100,22 @@ bool Store::has_changed(Index &index, const Index::PlacedSlot &found, std::uint6
 }
 
 // After a miss: whether to look once more, as damage may have hidden the entry, and another index has
-// taken the place of this one. Also where a process that was faster has made that: entries move
-// there, and in this one a rebuild stays due.
+// taken the place of this one. Also where another process or thread was faster, has made that or goes
+// on with it: entries move there, and in this one a rebuild stays due.
 bool Store::rebuild_for(Index &index, std::uint64_t hash, const Damage &damage) {
     note_boot(index);
     const bool unchecked = index.rebuild_due() != RebuildReason::none;
     const bool hidden = (unchecked || !damage.none_in_index) && index.suspicious(hash);
     if (!hidden && !(damage.met && unchecked)) return false;
     // Its index may have been exchanged for one that may not be written.
-    if (repair_ != nullptr && index.access() == Access::read_write) {
-        index.mend_boot(reader_.boot());
-        if (!index_was_deleted() && !repair_->rebuild(index)) return false;
-    }
-    return notice_deleted_index();
+    if (repair_ == nullptr || index.access() != Access::read_write) return true;
+    index.mend_boot(reader_.boot());
+    return has_left(index) || repair_->rebuild(index) || has_left(index);
+}
+
+// Whether another index is the cache's now, or will be once that is noticed.
+bool Store::has_left(const Index &index) {
+    return &this->index() != &index || index_was_deleted();
 }
 
 // False: the index was deleted, and there is no other yet.

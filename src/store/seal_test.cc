@@ -336,6 +336,59 @@ TEST_F(SealTest, ALookUpThatComesTooLateLooksInTheNewIndex) {
     }
 }
 
+// Each time another process rebuilds the index, moves the value and replaces it.
+TEST_F(SealTest, ALookUpThatComesTooLateAgainAndAgainLooksInTheNewestIndex) {
+    const auto value = [](int round) { return std::string(4096, static_cast<char>('a' + round)); };
+    ASSERT_EQ(put(*store_, "key", value(0)), Error::none);
+    const auto late = open();
+    store_.reset();
+    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string_view(path).ends_with(".val")) call_once_here();
+        return kKernel.openat(directory, path, flags, mode);
+    };
+    system_calls = &calls_;
+    int rounds = 0;
+    const std::function<void()> overtake = [&] {
+        const auto other = open();  // writes to a segment of its own
+        open_index()->ask_for_rebuild();
+        EXPECT_EQ(compress(*other), Error::none);
+        EXPECT_EQ(put(*other, "key", value(++rounds)), Error::none);
+        if (rounds < 4) set_call(overtake);
+    };
+    set_call(overtake);
+    EXPECT_EQ(get(*late, "key"), value(4));
+    EXPECT_EQ(rounds, 4);
+}
+
+// Another thread has noticed the new index already, and is busy with a rebuild or has failed at one.
+TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfTheIndexThatItsProcessLeft) {
+    ASSERT_EQ(put(*store_, "key", "older"), Error::none);
+    const auto late = open();
+    const auto other = open();
+    store_.reset();
+    open_index()->ask_for_rebuild();
+    static std::atomic<bool> fails;
+    fails = true;
+    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string_view(path).starts_with("rebuild-") && fails) {
+            errno = EIO;
+            return -1;
+        }
+        if (std::string_view(path).ends_with(".val")) call_once_here();
+        return kKernel.openat(directory, path, flags, mode);
+    };
+    system_calls = &calls_;
+    EXPECT_EQ(get(*late, "another key"), "(miss)");
+    fails = false;
+    set_call([&] {
+        EXPECT_EQ(compress(*other), Error::none);
+        EXPECT_EQ(put(*other, "key", "newer"), Error::none);
+        EXPECT_EQ(put(*late, "noticed", "value"), Error::none);
+    });
+    EXPECT_EQ(get(*late, "key"), "newer");
+    EXPECT_FALSE(is_call_due);
+}
+
 // Its own rebuild has failed just before, and is not tried again for some time.
 TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfItsOwn) {
     const std::string value(4096, 'v');

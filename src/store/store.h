@@ -185,6 +185,7 @@ class Store {
     bool has_changed(Index &index, const Index::PlacedSlot &found, std::uint64_t hash,
                      ReadOutcome outcome, Damage &damage);
     bool rebuild_for(Index &index, std::uint64_t hash, const Damage &damage);
+    bool has_left(const Index &index);
     void note_hit(const Index &index, std::uint64_t hash, const Index::PlacedSlot &found,
                   Bytes key);
     void flush_hits();

@@ -113,9 +113,10 @@ bool Store::rebuild_for(Index &index, std::uint64_t hash, const Damage &damage) 
     return has_left(index) || repair_->rebuild(index) || has_left(index);
 }
 
-// Whether another index is the cache's now, or will be once that is noticed.
+// Whether another index is the cache's now, or will be once that is noticed. In this order, as another
+// thread may notice in between.
 bool Store::has_left(const Index &index) {
-    return &this->index() != &index || index_was_deleted();
+    return index_was_deleted() || &this->index() != &index;
 }
 
 // False: the index was deleted, and there is no other yet.

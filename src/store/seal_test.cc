@@ -389,6 +389,31 @@ TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfTheIndexThatItsProcessLe
     EXPECT_FALSE(is_call_due);
 }
 
+// Another thread has noticed the new index already.
+TEST_F(SealTest, AnEnumerationThatComesTooLateGoesOnInTheNewIndex) {
+    ASSERT_EQ(put(*store_, "key", std::string(4096, 'v')), Error::none);
+    const auto late = open();
+    const auto other = open();
+    store_.reset();
+    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+        if (std::string_view(path).ends_with(".val")) call_once_here();
+        return kKernel.openat(directory, path, flags, mode);
+    };
+    system_calls = &calls_;
+    set_call([&] {
+        open_index()->ask_for_rebuild();
+        EXPECT_EQ(compress(*other), Error::none);
+        EXPECT_EQ(put(*late, "noticed", "value"), Error::none);
+    });
+    bool is_seen = false;
+    late->enumerate([&](const EntryInfo &info) {
+        is_seen = is_seen || same_bytes(info.key, as_bytes("key"));
+        return true;
+    });
+    EXPECT_FALSE(is_call_due);
+    EXPECT_TRUE(is_seen);
+}
+
 // Its own rebuild has failed just before, and is not tried again for some time.
 TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfItsOwn) {
     const std::string value(4096, 'v');

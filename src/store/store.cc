@@ -479,7 +479,8 @@ void Store::enumerate(const std::function<bool(const EntryInfo &)> &visit) {
             seen.push_back(hash);
             return visit(info);
         });
-        if (is_over || !index_was_deleted()) return;
+        if (is_over || !has_left(index)) return;
+        (void)notice_deleted_index();
     }
 }
 

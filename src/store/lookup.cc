@@ -12,7 +12,8 @@
 namespace cairn {
 namespace {
 
-// How often a look-up begins again because a writer changed the slot that it followed.
+// How often a look-up begins again because a writer changed the slot that it followed, and because
+// another index took the place of the one that it looked in.
 constexpr unsigned kLookAgain = 16;
 
 // A number for a location: never 0, and no other record's in this cache.
@@ -55,7 +56,7 @@ bool Store::look_up(Bytes key, Read read) {
     const std::uint64_t hash = index().hash(key);
     memory_.prefetch(hash);
     Damage damage;
-    for (unsigned before = 0; before < kLookAgain; ++before) {
+    for (unsigned indexes = 0; indexes < kLookAgain; ++indexes) {
         Index &index = this->index();
         Index::Candidates candidates(index, hash);
         for (unsigned changes = 0; changes < kLookAgain;) {
@@ -76,7 +77,7 @@ bool Store::look_up(Bytes key, Read read) {
             candidates.restart();
             ++changes;
         }
-        const bool again = before == 0 ? rebuild_for(index, hash, damage) : has_left(index);
+        const bool again = indexes == 0 ? rebuild_for(index, hash, damage) : has_left(index);
         if (!again || !notice_deleted_index()) return false;
     }
     return false;

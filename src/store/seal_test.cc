@@ -93,11 +93,33 @@ class SealTest : public ::testing::Test {
         EXPECT_FALSE(is_call_due);
     }
 
+    // What opens a segment in this thread makes the call first.
+    void call_at_segments() {
+        calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
+            if (std::string_view(path).starts_with("rebuild-") && fails_) {
+                errno = EIO;
+                return -1;
+            }
+            if (std::string_view(path).ends_with(".val")) call_once_here();
+            return kKernel.openat(directory, path, flags, mode);
+        };
+        system_calls = &calls_;
+    }
+    // The store does not try again for some time.
+    void fail_at_a_rebuild(Store &store) {
+        open_index()->ask_for_rebuild();
+        fails_ = true;
+        call_at_segments();
+        EXPECT_EQ(get(store, "another key"), "(miss)");
+        fails_ = false;
+    }
+
     testing::Scratch scratch_{testing::Scratch::Place::memory};
     StoreOptions options_;
     std::unique_ptr<Store> store_;
     std::optional<Directory> directory_;
     SystemCalls calls_;
+    static inline std::atomic<bool> fails_ = false;  // at making a new index
 };
 
 // The process that set the seal has died.
@@ -314,11 +336,7 @@ TEST_F(SealTest, LookUpsFindEverythingBeforeAndAfterTheName) {
 // The entry moves in the new index while a look-up follows the slot of the old one.
 TEST_F(SealTest, ALookUpThatComesTooLateLooksInTheNewIndex) {
     const std::string value(4096, 'v');
-    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string_view(path).ends_with(".val")) call_once_here();
-        return kKernel.openat(directory, path, flags, mode);
-    };
-    system_calls = &calls_;
+    call_at_segments();
     for (const Access access : {Access::read_write, Access::read_only}) {
         ASSERT_EQ(put(*store_, "key", value), Error::none);
         options_.access = access;
@@ -342,11 +360,7 @@ TEST_F(SealTest, ALookUpThatComesTooLateAgainAndAgainLooksInTheNewestIndex) {
     ASSERT_EQ(put(*store_, "key", value(0)), Error::none);
     const auto late = open();
     store_.reset();
-    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string_view(path).ends_with(".val")) call_once_here();
-        return kKernel.openat(directory, path, flags, mode);
-    };
-    system_calls = &calls_;
+    call_at_segments();
     int rounds = 0;
     const std::function<void()> overtake = [&] {
         const auto other = open();  // writes to a segment of its own
@@ -366,20 +380,7 @@ TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfTheIndexThatItsProcessLe
     const auto late = open();
     const auto other = open();
     store_.reset();
-    open_index()->ask_for_rebuild();
-    static std::atomic<bool> fails;
-    fails = true;
-    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string_view(path).starts_with("rebuild-") && fails) {
-            errno = EIO;
-            return -1;
-        }
-        if (std::string_view(path).ends_with(".val")) call_once_here();
-        return kKernel.openat(directory, path, flags, mode);
-    };
-    system_calls = &calls_;
-    EXPECT_EQ(get(*late, "another key"), "(miss)");
-    fails = false;
+    fail_at_a_rebuild(*late);
     set_call([&] {
         EXPECT_EQ(compress(*other), Error::none);
         EXPECT_EQ(put(*other, "key", "newer"), Error::none);
@@ -395,11 +396,7 @@ TEST_F(SealTest, AnEnumerationThatComesTooLateGoesOnInTheNewIndex) {
     const auto late = open();
     const auto other = open();
     store_.reset();
-    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string_view(path).ends_with(".val")) call_once_here();
-        return kKernel.openat(directory, path, flags, mode);
-    };
-    system_calls = &calls_;
+    call_at_segments();
     set_call([&] {
         open_index()->ask_for_rebuild();
         EXPECT_EQ(compress(*other), Error::none);
@@ -421,20 +418,7 @@ TEST_F(SealTest, ALookUpThatComesTooLateNeedsNoRebuildOfItsOwn) {
     const auto late = open();
     const auto other = open();
     store_.reset();
-    open_index()->ask_for_rebuild();
-    static std::atomic<bool> fails;
-    fails = true;
-    calls_.openat = [](int directory, const char *path, int flags, mode_t mode) {
-        if (std::string_view(path).starts_with("rebuild-") && fails) {
-            errno = EIO;
-            return -1;
-        }
-        if (std::string_view(path).ends_with(".val")) call_once_here();
-        return kKernel.openat(directory, path, flags, mode);
-    };
-    system_calls = &calls_;
-    EXPECT_EQ(get(*late, "another key"), "(miss)");
-    fails = false;
+    fail_at_a_rebuild(*late);
     set_call([&] { EXPECT_EQ(compress(*other), Error::none); });
     EXPECT_EQ(get(*late, "key"), value);
     EXPECT_FALSE(is_call_due);
